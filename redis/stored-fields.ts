@@ -72,17 +72,17 @@ export function storedList<T extends object>(table: Table<T>): Format<T, unknown
 }
 
 /**
- * The text of a whole value: the list of a table, with the number of the format before it. `name` is for error messages,
- * such as "payment"; those never quote the value.
+ * A whole value: the list of a table, with the number of the format before it. `name` is for error messages, such as
+ * "payment"; those never quote the value.
  *
  * `decode` throws `WrittenByOtherVersion` for another format, and `DamagedValue` for what is no such list.
  */
-export function storedValue<T extends object>(name: string, table: Table<T>): Format<T, string> {
+export function wholeList<T extends object>(name: string, table: Table<T>): Format<T, unknown[]> {
   const list = storedList(table)
   return {
-    encode: value => JSON.stringify([FORMAT, ...list.encode(value)]),
-    decode(text) {
-      const [format, ...elements] = listIn(text)
+    encode: value => [FORMAT, ...list.encode(value)],
+    decode(stored) {
+      const [format, ...elements] = Array.isArray(stored) ? stored : []
       if (format === FORMAT) return decodeSurely(name, () => list.decode(elements))
       if (!Number.isInteger(format)) throw new DamagedValue(`A stored ${name} is not a list with a format number.`)
       throw new WrittenByOtherVersion(
@@ -92,9 +92,13 @@ export function storedValue<T extends object>(name: string, table: Table<T>): Fo
   }
 }
 
-function listIn(text: string): unknown[] {
-  const value = parseJson(text)
-  return Array.isArray(value) ? value : []
+/** The text of a whole value. */
+export function storedValue<T extends object>(name: string, table: Table<T>): Format<T, string> {
+  const list = wholeList(name, table)
+  return {
+    encode: value => JSON.stringify(list.encode(value)),
+    decode: text => list.decode(parseJson(text) as unknown[])
+  }
 }
 
 /** Errors of formats that met a value of another type say nothing of use, and may quote it. */
@@ -104,6 +108,15 @@ function decodeSurely<Value>(name: string, decode: () => Value): Value {
   } catch (error) {
     if (error instanceof WrittenByOtherVersion || error instanceof DamagedValue) throw error
     throw new DamagedValue(`A stored ${name} has elements of another type.`)
+  }
+}
+
+/** For lists that are shown: none for what this version can't read, because one damaged value must not hide all others. */
+export function readable<Value>(text: string, decode: (text: string) => Value): Value[] {
+  try {
+    return [decode(text)]
+  } catch {
+    return []
   }
 }
 
@@ -126,6 +139,17 @@ export function oneOf<Word extends string>(words: readonly Word[]): Format<Word,
       throw new WrittenByOtherVersion(
         `A stored list has word ${position} of ${words}, which this version does not know.`
       )
+    }
+  }
+}
+
+/** A word of a list, stored as it is. */
+export function knownOf<Word extends string>(words: readonly Word[]): Format<Word, Word> {
+  return {
+    encode: word => word,
+    decode(word) {
+      if (words.includes(word)) return word
+      throw new WrittenByOtherVersion(`A stored list has a word that is none of ${words}.`)
     }
   }
 }

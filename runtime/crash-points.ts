@@ -55,6 +55,7 @@ export const scriptsBesideTheWay = {
   watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
   first_webhook: 'reads',
+  set_aside_webhook: 'no payment is touched; the next worker does it',
   replace_webhook_endpoint: 'a merchant repeats the request',
   replay_letter: 'an operator repeats it',
   replay_webhook: 'an operator repeats it',

@@ -14,6 +14,7 @@ import { runProcess } from '../runtime/lifecycle.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { startCommandLoop } from './payments/command-loop.js'
 import { createDeliveryHandler } from './webhooks/deliver.js'
+import { warnOfFailures } from './webhooks/failure-watch.js'
 import { createSender } from './webhooks/sender.js'
 import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metrics.js'
 
@@ -22,6 +23,8 @@ const DAY_MS = 24 * 3_600_000
 const PATIENCE_MS = 6_000
 /** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
 const ENDPOINTS_HANGING = 16
+/** Of these slots, one merchant has this part: its deliveries in flight, and as many that are parked or set aside. */
+const SHARES = 2
 
 await runProcess('webhooks', async context => {
   const { config, log, onStop, onReadyCheck } = context
@@ -33,7 +36,7 @@ await runProcess('webhooks', async context => {
   const clock = await watchClock(redis, { process: context })
   await requireOwnKeys(redis, 'webhook', secrets, context, { needsNewest: true })
 
-  const metrics = createWebhookMetrics()
+  const metrics = warnOfFailures(createWebhookMetrics(), clock, context)
   const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
   const policy = createEgressPolicy(config.webhookAllowedNetworks)
   const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs })
@@ -69,6 +72,8 @@ await runProcess('webhooks', async context => {
     partitions: config.partitions,
     consumer: newInstanceName(),
     concurrency: ENDPOINTS_HANGING * config.webhookConcurrency,
+    share: SHARES * config.webhookConcurrency,
+    ownerOf: entry => entry.merchantId,
     heartbeatMs: config.heartbeatMs,
     handle,
     log

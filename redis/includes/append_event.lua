@@ -1,15 +1,15 @@
 -- Included by the scripts that put a webhook event behind those of its payment; the first one gets its command. A hundred
 -- wait at the most, which bounds memory for a dead endpoint. A further one is undeliverable at once.
+-- `short` and `about` are texts of lists, and become parts of the list that is stored.
 --
 -- Returns whether it waits.
-local function appendEvent(events, deliveries, undeliverable, place, sinceMs, event)
-  local waiting = redis.call('RPUSH', events, sinceMs .. ' ' .. event)
+local function appendEvent(events, deliveries, undeliverable, place, sinceMs, short, about, atMs)
+  local waiting = redis.call('RPUSH', events, '[1,' .. sinceMs .. ',' .. about .. ',' .. short .. ']')
   if waiting == 1 then
     redis.call('XADD', deliveries, '*', 'e', place)
   elseif waiting > 100 then
     redis.call('RPOP', events)
-    local change = string.match(event, '^%S+ (.*)$')
-    redis.call('ZADD', undeliverable, string.match(change, '^%S+ %S+ %S+ %S+ %S+ (%d+)'), change)
+    redis.call('ZADD', undeliverable, atMs, short)
   end
   return waiting <= 100
 end

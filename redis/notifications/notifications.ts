@@ -9,6 +9,7 @@ import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { DamagedValue, oneOf, required, storedValue } from '../stored-fields.js'
 
 const noteNotification = defineScript('note_notification')
 const takeNotifications = defineScript('take_notifications')
@@ -29,7 +30,12 @@ export interface NotificationStore {
   /** Keeps a notification that is due at once. On return it is durable; the same one reported again counts once. */
   note(notification: NetworkNotification, nowMs: number): Promise<void>
   /** Up to `count` notifications that are due; they come up again at `againAtMs` unless they are dropped or put off. */
-  take(nowMs: number, againAtMs: number, count: number): Promise<WaitingNotification[]>
+  take(
+    nowMs: number,
+    againAtMs: number,
+    count: number,
+    onUnreadable?: (error: unknown) => void
+  ): Promise<WaitingNotification[]>
   /** Tries again at another time. */
   putOff(notification: NetworkNotification, untilMs: number): Promise<void>
   /** Forgets a notification that was taken until `againAtMs`. One that was reported again meanwhile stays: it may be news. */
@@ -47,24 +53,33 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
   const [due, since] = [keys.notifications(), keys.notificationsSince()]
   return {
     async note(notification, nowMs) {
-      await writes.run(due, node => noteNotification(node, [due, since], [memberOf(notification), nowMs]))
+      await writes.run(due, node =>
+        noteNotification(node, [due, since], [storedNotification.encode(notification), nowMs])
+      )
     },
 
-    async take(nowMs, againAtMs, count) {
+    async take(nowMs, againAtMs, count, onUnreadable) {
       const found = (await takeNotifications(redis, [due, since], [nowMs, againAtMs, count])) as string[]
       const notifications: WaitingNotification[] = []
       for (let i = 0; i < found.length; i += 2) {
-        notifications.push({ ...notificationOf(found[i] ?? ''), sinceMs: Number(found[i + 1]) })
+        const member = found[i] ?? ''
+        try {
+          notifications.push({ ...storedNotification.decode(member), sinceMs: Number(found[i + 1]) })
+        } catch (error) {
+          // That of another version comes up again for a process of that version; a damaged one never, and stays counted.
+          if (error instanceof DamagedValue) await redis.zadd(due, 'XX', '+inf', member)
+          onUnreadable?.(error)
+        }
       }
       return notifications
     },
 
     async putOff(notification, untilMs) {
-      await redis.zadd(due, 'XX', untilMs, memberOf(notification))
+      await redis.zadd(due, 'XX', untilMs, storedNotification.encode(notification))
     },
 
     async drop(notification, againAtMs) {
-      await dropNotification(redis, [due, since], [memberOf(notification), againAtMs])
+      await dropNotification(redis, [due, since], [storedNotification.encode(notification), againAtMs])
     },
 
     async findPayment(saleId) {
@@ -87,12 +102,8 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
   }
 }
 
-/** `<sale id>`, or `<sale id> <what was reported>` when it is more than "something". */
-function memberOf({ saleId, reported }: NetworkNotification): string {
-  return reported === 'change' ? saleId : `${saleId} ${reported}`
-}
-
-function notificationOf(member: string): NetworkNotification {
-  const [saleId = '', reported = 'change'] = member.split(' ')
-  return { saleId, reported: reported as ReportedChange }
-}
+/** The member of the lists: what has no `reported` is a change. */
+const storedNotification = storedValue<NetworkNotification>('notification', {
+  saleId: [required],
+  reported: ['change', oneOf(['change', 'chargeback', 'denied_refund'] satisfies readonly ReportedChange[])]
+})

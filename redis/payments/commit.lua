@@ -7,12 +7,13 @@
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream
 -- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
--- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] event or ''
--- ARGV[7] result of the command or ''                        ARGV[8] consumer group
--- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
--- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
--- ARGV[13] place of the payment in deliveries   ARGV[14] since when the outcome is in doubt, ms, or ''
--- ARGV[15] sale id or ''        ARGV[16] next reconciliation, ms, or ''  ARGV[17] mark of the leaf  ARGV[18] most members of an index
+-- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] result of the command or ''
+-- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''
+-- ARGV[10] reply                ARGV[11] entry id that must still be with its worker, or ''
+-- ARGV[12] place of the payment in deliveries                ARGV[13] since when the outcome is in doubt, ms, or ''
+-- ARGV[14] sale id or ''        ARGV[15] next reconciliation, ms, or ''  ARGV[16] mark of the leaf
+-- ARGV[17] most members of an index
+-- Only with an event: ARGV[18] its short form   ARGV[19] what it says of its payment   ARGV[20] its time, ms
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
@@ -21,7 +22,7 @@
 -- include store_result
 local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
   unpack(KEYS)
-local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, place, doubtMs, sale, reconcileMs, mark, max =
+local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begun, place, doubtMs, sale, reconcileMs, mark, max, event, about, eventMs =
   unpack(ARGV)
 local head = redis.call('GETRANGE', payment, 0, 23)
 if string.match(head, '^%[%d+,(%d+),') ~= version then
@@ -58,8 +59,8 @@ end
 if sale ~= '' then
   redis.call('HSET', sales, sale, member)
 end
-if event ~= '' and redis.call('EXISTS', endpoint) == 1 then
-  appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event)
+if event and redis.call('EXISTS', endpoint) == 1 then
+  appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event, about, eventMs)
 end
 if result ~= '' then
   storeResult(idempotency, result)

@@ -73,7 +73,7 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
     async commit(write, partition) {
       const reply = replyOf(write)
       const places = placesOf(write, partition)
-      const values = [...valuesOf(write, inScript(reply)), indexMax]
+      const values = [...valuesOf(write, inScript(reply)), indexMax, ...eventOf(write)]
       const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
       if (answer === 1) await wakeAfterwards(reply)
       if (answer === -2) return 'taken_over'
@@ -146,11 +146,17 @@ function recordOf({ payment, operationResult, ends, begins }: Commit): string {
   return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
 }
 
-/** ARGV of commit.lua, but for the last one. */
+/** The last ARGV of commit.lua: none without a change of status. */
+function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit): string[] {
+  if (statusBefore === payment.progress.status) return []
+  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), eventTermsOf(payment), traceparent)
+  return [short, about, String(nowMs)]
+}
+
+/** ARGV of commit.lua, but for the last ones. */
 function valuesOf(write: Commit, reply: Reply): (string | number)[] {
-  const { payment, statusBefore, operationResult } = write
+  const { payment, operationResult } = write
   const { terms, progress } = payment
-  const isStatusChanged = statusBefore !== progress.status
   const paymentKey = paymentKeyOf(terms.id)
   return [
     payment.version - 1,
@@ -158,9 +164,6 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     paymentKey,
     write.wake.expiryAtMs ?? '',
     progress.reviewReason ?? '',
-    isStatusChanged
-      ? encodeWaiting(statusChangeOf(payment, write.nowMs), eventTermsOf(payment), write.traceparent)
-      : '',
     encodeResult(operationResult?.result ?? null),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',

@@ -46,7 +46,8 @@ const storedTerms = storedList<OwnTerms>({
   currency: ['BRL']
 })
 
-const storedOperation = storedList<Operation>({
+/** In records and in webhook events. */
+export const storedOperation = storedList<Operation>({
   kind: ['authorization', oneOf(operationKinds)],
   state: ['in_progress', oneOf(operationStates)],
   amountCents: [0],

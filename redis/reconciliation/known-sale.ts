@@ -1,6 +1,7 @@
 /** A sale that the card network is known to have booked: the positive control of an answer "there is no such sale". */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
+import { knownOf, required, storedValue } from '../stored-fields.js'
 
 /**
  * How the records of an account show what was voided of a captured sale: not yet, only above zero, or always. A record that
@@ -24,6 +25,16 @@ export interface KnownSale {
 /** While payments come in, the known sale is at most this old: a query host with a longer replication lag does not find it (ms). */
 export const KNOWN_SALE_FRESH_MS = 60_000
 
+const storedKnownSale = storedValue<KnownSale>('known sale', {
+  account: [required],
+  orderId: [required],
+  accountSinceMs: [0],
+  notedAtMs: [required],
+  voidedShown: ['never', knownOf(voidedShown)]
+})
+
+export const encodeKnownSale = storedKnownSale.encode
+
 export interface KnownSaleStore {
   /** Null: no sale was ever booked. Rejects while Redis is unavailable. */
   read(): Promise<KnownSale | null>
@@ -37,7 +48,7 @@ export interface KnownSaleStore {
 export function createKnownSaleStore(redis: Redis): KnownSaleStore {
   const read = async (): Promise<KnownSale | null> => {
     const text = await redis.get(keys.knownSale())
-    return text === null ? null : (JSON.parse(text) as KnownSale)
+    return text === null ? null : storedKnownSale.decode(text)
   }
   const write = async (
     sale: Pick<KnownSale, 'account' | 'orderId'>,
@@ -53,7 +64,7 @@ export function createKnownSaleStore(redis: Redis): KnownSaleStore {
     const noted: KnownSale = isFresh
       ? { ...before, voidedShown: voided }
       : { ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided }
-    await redis.set(keys.knownSale(), JSON.stringify(noted))
+    await redis.set(keys.knownSale(), encodeKnownSale(noted))
   }
   return {
     read,

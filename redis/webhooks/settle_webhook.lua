@@ -6,20 +6,20 @@
 -- KEYS[7] circuit       hash      KEYS[8] journal                  stream  KEYS[9] attempts                  stream
 -- KEYS[10] undeliverable zset, by time of the event
 -- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3] place of the payment   ARGV[4] merchant
--- ARGV[5] the event as it was read, `<since> <about> <short form>`     ARGV[6] how many tries it had
+-- ARGV[5] the event as it was read     ARGV[6] how many tries it had
 -- ARGV[7] `delivered`, `waiting`, `parked`, `undeliverable` or `forgotten`            ARGV[8] attempt or ''
 -- ARGV[9] waiting: when it is due; parked: when it is given up; else: when it occurred, ms      ARGV[10] now, ms
 -- ARGV[11] `well`, `failed` or '' (nothing was sent)             ARGV[12] 1: the command is a probe
 -- ARGV[13] how long the receiver asked to be left alone, ms      ARGV[14] parked payments to release
 -- ARGV[15] oldest delivery to remember, ms                       ARGV[16] attempts to keep
 -- ARGV[17] undeliverable events to keep   ARGV[18] time of the oldest of them to keep, ms   ARGV[19] how long they may
---   stay when no other follows, ms
+--   stay when no other follows, ms                               ARGV[20] short form of the event
 --
 -- The fence: a worker whose command was taken over writes nothing, and an event that is not the first one any more is left.
 -- Returns how many undeliverable events were dropped, or -1 TAKEN_OVER.
 -- include release_parked
 local stream, events, tries, dueTimes, parked, releases, circuit, journal, attempts, undeliverable = unpack(KEYS)
-local group, entry, token, merchant, event, tried, move, attempt, atMs, nowMs, health, probe, waitMs, room, journalFromMs, attemptsKept, undeliverableMax, undeliverableFromMs, undeliverableMs =
+local group, entry, token, merchant, event, tried, move, attempt, atMs, nowMs, health, probe, waitMs, room, journalFromMs, attemptsKept, undeliverableMax, undeliverableFromMs, undeliverableMs, short =
   unpack(ARGV)
 if redis.call('XACK', stream, group, entry) == 0 then
   return -1
@@ -39,11 +39,10 @@ else
     redis.call('LPOP', events)
     redis.call('DEL', tries)
   end
-  local change = string.match(event, '^%S+ %S+ (.*)$')
   if isFirst and move == 'delivered' then
-    redis.call('XADD', journal, 'MINID', '~', journalFromMs .. '-0', '*', 'e', change)
+    redis.call('XADD', journal, 'MINID', '~', journalFromMs .. '-0', '*', 'e', short)
   elseif isFirst and move == 'undeliverable' then
-    redis.call('ZADD', undeliverable, atMs, change)
+    redis.call('ZADD', undeliverable, atMs, short)
     dropped = redis.call('ZREMRANGEBYSCORE', undeliverable, '-inf', '(' .. undeliverableFromMs)
       + redis.call('ZREMRANGEBYRANK', undeliverable, 0, -1 - undeliverableMax)
     redis.call('PEXPIRE', undeliverable, undeliverableMs)

@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { many, required, storedList, storedValue } from '../stored-fields.js'
 
 const replaceEndpoint = defineScript('replace_webhook_endpoint')
 
@@ -70,7 +71,7 @@ export function createWebhookEndpointStore(writes: Writes, partitions: number): 
       while (true) {
         const record = await redis.get(key)
         const after = endpointAfter(decodeEndpoint(record), registration)
-        const records = [record ?? '', JSON.stringify(after)]
+        const records = [record ?? '', encodeEndpoint(after)]
         if ((await writes.run(key, node => replaceEndpoint(node, [key, offKey], records))) === 1) return after
       }
     },
@@ -89,9 +90,21 @@ export function createWebhookEndpointStore(writes: Writes, partitions: number): 
   }
 }
 
-/** Reads what is stored; null when there is nothing. */
+const seedTable = { keyId: [required], salt: [required] } as const
+
+const storedEndpoint = storedValue<WebhookEndpoint>('webhook endpoint', {
+  url: [required],
+  seed: [required, storedList<SecretSeed>(seedTable)],
+  previous: [[], many(storedList<WebhookEndpoint['previous'][number]>({ ...seedTable, untilMs: [required] }))],
+  updatedAtMs: [required]
+})
+
+/** As `register` stores it. */
+export const encodeEndpoint = storedEndpoint.encode
+
+/** Reads what is stored; null when there is nothing. Throws as `storedValue` does. */
 export function decodeEndpoint(record: string | null): WebhookEndpoint | null {
-  return record === null ? null : (JSON.parse(record) as WebhookEndpoint)
+  return record === null ? null : storedEndpoint.decode(record)
 }
 
 function endpointAfter(before: WebhookEndpoint | null, registration: Registration): WebhookEndpoint {

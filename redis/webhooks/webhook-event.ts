@@ -6,21 +6,15 @@
  * and ends in the partition, so that the id alone is enough to find it.
  */
 import { hash } from 'node:crypto'
-import {
-  type Operation,
-  operationKinds,
-  operationStates,
-  type Payment,
-  type PaymentStatus,
-  paymentStatuses,
-  type Refund
-} from '../../machines/model.js'
+import { type Operation, type Payment, type PaymentStatus, paymentStatuses, type Refund } from '../../machines/model.js'
 import { authorizedCentsOf } from '../../machines/payment/sums.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
 import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
+import { parseJson } from '../../runtime/json.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
-import { storedRefunds } from '../payments/payment-record.js'
+import { storedOperation, storedRefunds } from '../payments/payment-record.js'
+import { DamagedValue, type Format, knownOf, required, storedList, storedValue, wholeList } from '../stored-fields.js'
 
 /** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -108,48 +102,51 @@ export function timeOfEvent(eventId: string): number {
   return Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16)
 }
 
-/**
- * The short form: about 65 characters, the Idempotency-Key, and the refunds if there are any. The body is made again from
- * it and the payment.
- */
-export function encodeChange(change: StatusChange): string {
-  const { paymentId, version, status, capturedCents, refundedCents, operation, refunds, error, occurredAtMs } = change
-  const { kind, state, amountCents, idempotencyKey } = operation
-  const figures = [paymentKeyOf(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
-  const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}${error ?? ''}`
-  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(storedRefunds.encode(refunds))}`
-  // The key comes last, because it may have spaces.
-  return [...figures, how, amount, idempotencyKey].join(' ')
+interface StoredChange extends Omit<StatusChange, 'paymentId'> {
+  readonly paymentKey: string
 }
 
-/** JSON without spaces, which divide the fields of the short form. */
-function inOneWord(value: unknown): string {
-  return JSON.stringify(value).replaceAll(' ', '\\u0020')
-}
+const changeList = wholeList<StoredChange>('webhook event', {
+  paymentKey: [required],
+  version: [required],
+  status: [required, knownOf(paymentStatuses)],
+  capturedCents: [0],
+  refundedCents: [0],
+  occurredAtMs: [required],
+  operation: [required, storedOperation],
+  error: [null],
+  refunds: [[], storedRefunds]
+})
 
-/** Reads the short form. Throws when it is none. */
-export function decodeChange(text: string): StatusChange {
-  const [paymentKey = '', version, name, captured, refunded, occurredAt, how = '', about = '', ...key] = text.split(' ')
-  const status = paymentStatuses.find(known => known === name)
-  const [kind, state] = [operationKinds[Number(how[0])], operationStates[Number(how[1])]]
-  const [, amount, refunds = '[]'] = /^(\d+)(\[.*)?$/.exec(about) ?? []
-  if (status === undefined || kind === undefined || state === undefined || amount === undefined)
-    throw new Error('This is not a remembered webhook event.')
-  return {
-    paymentId: paymentIdOfKey(paymentKey),
-    version: Number(version),
-    status,
-    capturedCents: Number(captured),
-    refundedCents: Number(refunded),
-    operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
-    refunds: storedRefunds.decode(JSON.parse(refunds) as unknown[][]),
-    error: errorRowOf(how.slice(2)),
-    occurredAtMs: Number(occurredAt)
+const storedChange: Format<StatusChange, unknown[]> = {
+  encode: ({ paymentId, ...change }) => changeList.encode({ paymentKey: paymentKeyOf(paymentId), ...change }),
+  decode(stored) {
+    const { paymentKey, error, ...change } = changeList.decode(stored)
+    // The code of another version has no sentence here: such an event is sent without it.
+    return {
+      paymentId: paymentIdOf(paymentKey),
+      ...change,
+      error: error !== null && error in errorCatalogue ? error : null
+    }
   }
 }
 
-function errorRowOf(name: string): ErrorCode | null {
-  return name in errorCatalogue ? (name as ErrorCode) : null
+/** The short form: about 80 characters, the Idempotency-Key, and the refunds if there are any. */
+export function encodeChange(change: StatusChange): string {
+  return JSON.stringify(storedChange.encode(change))
+}
+
+/** Reads the short form. Throws as `storedValue` does. */
+export function decodeChange(text: string): StatusChange {
+  return storedChange.decode(parseJson(text) as unknown[])
+}
+
+function paymentIdOf(paymentKey: string): string {
+  try {
+    return paymentIdOfKey(paymentKey)
+  } catch {
+    throw new DamagedValue('A stored webhook event names no payment.')
+  }
 }
 
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
@@ -163,17 +160,43 @@ export function eventTermsOf({ terms, progress }: Pick<Payment, 'terms' | 'progr
   return { externalReference: terms.externalReference, amountCents: authorizedCentsOf(terms, progress) }
 }
 
+/** What an event that waits has besides its short form. */
+interface About extends EventTerms {
+  readonly traceparent: string | null
+}
+
+const storedAbout = storedList<About>({ amountCents: [0], externalReference: [required], traceparent: [null] })
+
+interface WaitingEvent {
+  readonly sinceMs: number
+  readonly about: About
+  /** With its text: scripts move the short form from list to list. */
+  readonly change: { readonly change: StatusChange; readonly short: string }
+}
+
+const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
+  sinceMs: [required],
+  about: [required, storedAbout],
+  change: [
+    required,
+    {
+      encode: ({ change }) => storedChange.encode(change),
+      decode: stored => ({ change: storedChange.decode(stored), short: JSON.stringify(stored) })
+    } satisfies Format<WaitingEvent['change'], unknown[]>
+  ]
+})
+
 /**
- * An event that waits: `<JSON list of amount, reference and traceparent> <short form>`. The script that stores it puts
- * `<since, ms>` before it.
+ * The parts of an event that waits, for the script that stores it and adds since when (includes/append_event.lua): what it
+ * says of its payment, and its short form.
  */
 export function encodeWaiting(
   change: StatusChange,
   { amountCents, externalReference }: EventTerms,
   traceparent: string | null = null
-): string {
-  const about = [amountCents, externalReference, ...(traceparent === null ? [] : [traceparent])]
-  return `${inOneWord(about)} ${encodeChange(change)}`
+): { readonly about: string; readonly short: string } {
+  const about = JSON.stringify(storedAbout.encode({ amountCents, externalReference, traceparent }))
+  return { about, short: encodeChange(change) }
 }
 
 /** An event that is not delivered yet. */
@@ -185,25 +208,28 @@ export interface QueuedEvent {
   readonly traceparent: string | null
   /** As it is stored. */
   readonly stored: string
+  /** Its short form, as it is stored. */
+  readonly short: string
   readonly delivery: Delivery
 }
 
 /**
- * Reads a stored event; throws when it is none. `attempts`: how many have failed. `nextAtMs`: of the next one; null when
- * it may be sent now.
+ * Reads an event that waits; throws as `storedValue` does. `attempts`: how many have failed. `nextAtMs`: of the next one;
+ * null when it may be sent now.
  */
 export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
-  // Only U+0020 divides: `\S` would also stop at U+00A0 and the like, which merchants' texts may have.
-  const [, since, about = '', short = ''] = /^(\d+) ([^ ]+) (.*)$/s.exec(stored) ?? []
-  const change = decodeChange(short)
-  const sinceMs = Number(since)
-  const [amountCents, externalReference, traceparent = null] = JSON.parse(about) as [number, string, string?]
+  const {
+    sinceMs,
+    about: { traceparent, ...terms },
+    change: { change, short }
+  } = waitingEvent.decode(stored)
   return {
     eventId: eventIdOf(change),
     change,
-    terms: { amountCents, externalReference },
+    terms,
     traceparent,
     stored,
+    short,
     delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }
   }
 }
@@ -219,19 +245,16 @@ export interface Attempt {
   readonly note: string
 }
 
-/** One line of the lists of attempts. */
-export function encodeAttempt({ eventId, atMs, status, durationMs, note }: Attempt): string {
-  return `${eventId} ${atMs} ${status ?? 0} ${durationMs} ${note}`
-}
+const storedAttempt = storedValue<Attempt>('webhook attempt', {
+  eventId: [required],
+  atMs: [required],
+  status: [null],
+  durationMs: [0],
+  note: ['']
+})
 
-/** Reads such a line. */
-export function decodeAttempt(line: string): Attempt {
-  const [eventId = '', atMs, status, durationMs, ...note] = line.split(' ')
-  return {
-    eventId,
-    atMs: Number(atMs),
-    status: Number(status) || null,
-    durationMs: Number(durationMs),
-    note: note.join(' ')
-  }
-}
+/** An attempt as the lists of attempts have it. */
+export const encodeAttempt = storedAttempt.encode
+
+/** Reads what `encodeAttempt` wrote. Throws as `storedValue` does. */
+export const decodeAttempt = storedAttempt.decode

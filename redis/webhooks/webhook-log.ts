@@ -12,6 +12,7 @@ import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineScript } from '../scripts.js'
+import { readable } from '../stored-fields.js'
 import { decodePlace, encodePlace, placesOfMerchant } from './delivery-entry.js'
 import {
   type Attempt,
@@ -82,7 +83,7 @@ export class WebhookLog {
     const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
     for (let skip = 0; ; skip += PAGE) {
       const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
-      for (const text of page) yield loggedEvent(merchantId, 'undeliverable', decodeChange(text))
+      for (const text of page) yield* this.#readable(text, merchantId, 'undeliverable')
       if (page.length < PAGE) return
     }
   }
@@ -94,7 +95,7 @@ export class WebhookLog {
       const page = isReversed
         ? await this.#redis.xrevrange(journal, from, sinceMs, 'COUNT', PAGE)
         : await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
-      for (const [, [, text = '']] of page) yield loggedEvent(merchantId, 'delivered', decodeChange(text))
+      for (const [, [, text = '']] of page) yield* this.#readable(text, merchantId, 'delivered')
       const last = page[page.length - 1]
       if (last === undefined || page.length < PAGE) return
       from = `(${last[0]}`
@@ -117,12 +118,11 @@ export class WebhookLog {
       const atMs = event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0
       if (found.push({ atMs, event }) >= WAITING_MAX) break
     }
-    for (const text of given) {
-      const event = loggedEvent(merchantId, 'undeliverable', decodeChange(text))
-      found.push({ atMs: event.change.occurredAtMs, event })
-    }
+    const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
+    for (const event of listed) found.push({ atMs: event.change.occurredAtMs, event })
     for (const [id, [, text = '']] of sent) {
-      found.push({ atMs: Number.parseInt(id, 10), event: loggedEvent(merchantId, 'delivered', decodeChange(text)) })
+      for (const event of this.#readable(text, merchantId, 'delivered'))
+        found.push({ atMs: Number.parseInt(id, 10), event })
     }
     found.sort((one, other) => other.atMs - one.atMs)
     // An event that was replayed is in the journal twice, or waits again.
@@ -135,7 +135,7 @@ export class WebhookLog {
   async attempts(merchantId: string, count: number): Promise<Attempt[]> {
     const list = keys.webhookAttempts(this.#partitionOf(merchantId), merchantId)
     const rows = await this.#redis.xrevrange(list, '+', '-', 'COUNT', count)
-    return rows.map(([, [, line = '']]) => decodeAttempt(line))
+    return rows.flatMap(([, [, text = '']]) => readable(text, decodeAttempt))
   }
 
   /**
@@ -147,9 +147,9 @@ export class WebhookLog {
     const atMs = timeOfEvent(eventId)
     for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
       const list = keys.webhookUndeliverable(partition, merchantId)
-      const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
-      const change = given.find(one => eventIdOf(one) === eventId)
-      if (change !== undefined) return loggedEvent(merchantId, 'undeliverable', change)
+      const given = await this.#redis.zrangebyscore(list, atMs, atMs)
+      const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
+      for (const event of listed) if (event.eventId === eventId) return event
       // The test environment's time can be ahead of the journal's: then the event is among the last ones.
       const [since, last] = [this.delivered(merchantId, atMs), this.delivered(merchantId, 0, true)]
       for (const list of [this.waiting(merchantId, max), since, last]) {
@@ -212,6 +212,7 @@ export class WebhookLog {
     nowMs: number
   ): Promise<number> {
     const partition = this.#partitionOf(merchantId)
+    const gone = keys.webhookUndeliverable(partition, merchantId)
     let count = 0
     for (let start = 0; start < changes.length; start += PAGE) {
       const page = changes.slice(start, start + PAGE)
@@ -226,13 +227,10 @@ export class WebhookLog {
         const paymentKey = paymentKeyOf(change.paymentId)
         const terms = loaded[index]
         if (terms === undefined) return 0
-        const event = encodeWaiting(change, terms)
-        const places = [
-          keys.webhookEvents(partition, paymentKey),
-          keys.deliveries(partition),
-          keys.webhookUndeliverable(partition, merchantId)
-        ]
-        return replayWebhook(this.#redis, places, [event, encodePlace({ paymentKey, merchantId }), nowMs, state])
+        const { about, short } = encodeWaiting(change, terms)
+        const places = [keys.webhookEvents(partition, paymentKey), keys.deliveries(partition), gone]
+        const values = [short, encodePlace({ paymentKey, merchantId }), nowMs, state, about, change.occurredAtMs]
+        return replayWebhook(this.#redis, places, values)
       })
       for (const answer of await Promise.all(answers)) count += Number(answer)
     }
@@ -243,30 +241,33 @@ export class WebhookLog {
     return partitionOf(merchantId, this.#partitions)
   }
 
+  /** None when this version can't read it. */
+  #readable(text: string, merchantId: string, state: LoggedState): LoggedEvent[] {
+    return readable(text, decodeChange).map(change => loggedEvent(merchantId, state, change))
+  }
+
   /** What is parked waits for its endpoint, which is not asked more often for it. */
   async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
     const list = keys.webhookDue(this.#partitionOf(merchantId))
-    await this.#redis.zadd(
-      list,
-      'XX',
-      await serverTimeMs(this.#redis),
-      encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
-    )
+    const place = encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
+    await this.#redis.zadd(list, 'XX', await serverTimeMs(this.#redis), place)
     return 1
   }
 
   /** The events of a payment that stands in a list of deliveries as `place`. */
   async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
-    const { paymentKey, merchantId } = decodePlace(place)
+    const [found] = readable(place, decodePlace)
+    if (found === undefined) return
+    const { paymentKey, merchantId } = found
     const partition = this.#partitionOf(merchantId)
     const [events, tries] = await Promise.all([
       this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1),
       this.#redis.lrange(keys.webhookTries(partition, paymentKey), 0, -1)
     ])
     for (const [index, stored] of events.entries()) {
-      const history = index === 0 ? tries.map(decodeAttempt) : []
-      const queued = decodeQueued(stored, history.length, dueMs)
-      yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
+      const history = index === 0 ? tries.flatMap(text => readable(text, decodeAttempt)) : []
+      for (const queued of readable(stored, text => decodeQueued(text, history.length, dueMs)))
+        yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
     }
   }
 

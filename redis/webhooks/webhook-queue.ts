@@ -7,17 +7,20 @@
  */
 import type { DeliveryState } from '../../machines/webhook-delivery.js'
 import { requeueCommand, type WorkKind } from '../commands/command-stream.js'
+import { encodeLetter } from '../commands/stored-letter.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
+import { DamagedValue, readable } from '../stored-fields.js'
+import { type DeliveryEntry, decodeDelivery, decodePlace, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { type Attempt, decodeQueued, encodeAttempt, encodeEvent, type QueuedEvent } from './webhook-event.js'
 
 const firstWebhook = defineScript('first_webhook')
 const settleWebhook = defineScript('settle_webhook')
 const releaseWebhooks = defineScript('release_webhooks')
+const setAsideWebhook = defineScript('set_aside_webhook')
 
 /** Attempts that are kept per merchant, about. */
 const ATTEMPTS_KEPT = 1_000
@@ -53,6 +56,16 @@ export interface FirstEvent {
   readonly failingSinceMs: number | null
 }
 
+/** The first event of a payment is damaged. */
+export class DamagedEvent extends DamagedValue {
+  readonly stored: string
+
+  constructor(stored: string, reason: string) {
+    super(reason)
+    this.stored = stored
+  }
+}
+
 /** What became of the first event of a payment. */
 export interface Settlement {
   /** `parked`: not sent, until the endpoint takes more. `forgotten`: kept nowhere. */
@@ -71,10 +84,12 @@ export interface Settlement {
 
 /** Methods reject while the durable Redis is unavailable; each may be repeated. */
 export interface WebhookQueue {
-  /** Null when nothing waits any more. */
+  /** Null when nothing waits any more. Rejects with `DamagedEvent`, and for an event of another version. */
   first(entry: DeliveryEntry): Promise<FirstEvent | null>
   /** Ends the command. False when another worker has it by now, and nothing was written. */
   settle(entry: DeliveryEntry, event: QueuedEvent, settlement: Settlement): Promise<boolean>
+  /** Makes a damaged event a dead letter, and ends the command. False when another worker has it by now. */
+  setAside(entry: DeliveryEntry, event: DamagedEvent): Promise<boolean>
   /** Ends a command of a payment without events. */
   end(entry: DeliveryEntry): Promise<void>
   /** Puts the command back into the stream. */
@@ -106,7 +121,19 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
       await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)
     },
     requeue: async entry => void (await requeueCommand(redis, deliveryWork, entry)),
-    settle: async (entry, { stored, delivery: { attempts }, change }, settlement) => {
+    setAside: async (entry, { stored, message }) => {
+      const { partition, paymentKey } = entry
+      const places = [
+        keys.deliveries(partition),
+        keys.webhookEvents(partition, paymentKey),
+        keys.webhookTries(partition, paymentKey),
+        keys.deadLetters(partition)
+      ]
+      const letter = encodeLetter({ reason: message, deadLetteredAtMs: now() })
+      const values = [WEBHOOKS_GROUP, entry.entryId, stored, encodePlace(entry), ...letter]
+      return (await setAsideWebhook(redis, places, values)) === 1
+    },
+    settle: async (entry, { stored, short, delivery: { attempts }, change }, settlement) => {
       const { state, nextAtMs = 0, attempt, health = '', waitMs = 0, releases = 0 } = settlement
       const nowMs = now()
       const dropped = await settleWebhook(redis, placesOf(entry), [
@@ -128,7 +155,8 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
         ATTEMPTS_KEPT,
         undeliverableMax,
         Math.max(0, nowMs - undeliverableMs),
-        undeliverableMs
+        undeliverableMs,
+        short
       ])
       if (Number(dropped) > 0) onDropped(entry.merchantId, Number(dropped))
       return dropped !== -1
@@ -178,7 +206,10 @@ export async function deliveryBacklog(redis: Redis, partitions: number): Promise
       redis.zrange(keys.webhookDue(partition), '0', String(RETRIES_READ - 1))
     ])
     const parked = await Promise.all(merchants.map(id => redis.zcard(keys.webhookParked(partition, id))))
-    const waitedFor = new Set([...merchants, ...next.map(place => place.split(' ')[1] ?? '')])
+    const waitedFor = new Set([
+      ...merchants,
+      ...next.flatMap(place => readable(place, decodePlace).map(found => found.merchantId))
+    ])
     const failing = [...waitedFor].map(id => redis.hget(keys.webhookCircuit(partition, id), 'since'))
     const sinceMs = (await Promise.all(failing)).map(since => Number(since ?? nowMs))
     backlog.commands += commands
@@ -213,7 +244,7 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
     failingSinceMs: string | null
   ]
   if (stored === null) return null
-  const event = decodeQueued(stored, tries, null)
+  const event = queuedOf(stored, tries)
   return {
     event,
     body: encodeEvent(event.change, event.terms),
@@ -221,6 +252,14 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
     isOff: isOff === 1,
     isOpen: untilMs !== null,
     failingSinceMs: failingSinceMs === null ? null : Number(failingSinceMs)
+  }
+}
+
+function queuedOf(stored: string, attempts: number): QueuedEvent {
+  try {
+    return decodeQueued(stored, attempts, null)
+  } catch (error) {
+    throw error instanceof DamagedValue ? new DamagedEvent(stored, error.message) : error
   }
 }
 

@@ -143,6 +143,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   when('TokensRefused', 'token_claims_refused_total{reason="taken"}', '0+600x30', '20m'),
   when('WebhooksBehind', 'webhook_commands_oldest_seconds', '61x10', '8m'),
+  when('WebhooksNotSent', 'webhook_failures_total{way="left"}', '0 0 1x10', '5m'),
   when('WebhookEndpointFails', 'webhook_failing_seconds', '0+60x50', '40m'),
   when('WebhookEndpointFails', 'webhook_waiting_payments', '1001x10', '6m'),
   when('WebhookEndpointFails', 'webhook_undeliverable_total', '0 0 1x10', '9m'),

@@ -2,7 +2,7 @@
 import type { CardNetwork } from '../../machines/network.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { keys } from '../../redis/keys.js'
-import { createKnownSaleStore, type KnownSale } from '../../redis/reconciliation/known-sale.js'
+import { createKnownSaleStore, encodeKnownSale, type KnownSale } from '../../redis/reconciliation/known-sale.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
@@ -57,7 +57,7 @@ export function bookKnownSale(acquirer: Pick<Acquirer, 'answer'>, durable: Redis
     notedAtMs: Date.now(),
     voidedShown: 'never'
   }
-  durable.execute(['SET', keys.knownSale(), JSON.stringify(sale)], () => undefined)
+  durable.execute(['SET', keys.knownSale(), encodeKnownSale(sale)], () => undefined)
 }
 
 /** The network as a simulated worker reconciles with it. */

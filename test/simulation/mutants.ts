@@ -45,7 +45,10 @@ export const mutants = {
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace("appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event)", '')
+    script: replace(
+      "appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event, about, eventMs)",
+      ''
+    )
   },
   'lost-delivery': {
     description: 'The first event of a payment gets no command.',

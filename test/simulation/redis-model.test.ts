@@ -208,7 +208,6 @@ function scriptSteps(random: Random): Steps {
         'a',
         score,
         'x',
-        '{}',
         '[2,"r"]',
         'payments',
         entry,
@@ -219,7 +218,8 @@ function scriptSteps(random: Random): Steps {
         random.pick(['', score]),
         random.pick(['', 'sale']),
         random.pick(['', score]),
-        ...['mark', '3']
+        ...['mark', '3'],
+        ...random.pick([[], ['[1]', '[9,"r"]', score]])
       ]
     )
   ]
@@ -228,10 +228,11 @@ function scriptSteps(random: Random): Steps {
 /** The scripts of the delivery: the events of two payments move from one place to another. */
 function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
-  const [entry, events, tries, place] = [anEntry(random), one('events'), one('tries'), `${one('payment')} m`]
+  const [entry, events, tries, place] = [anEntry(random), one('events'), one('tries'), `[1,"${one('payment')}","m"]`]
   const score = String(random.between(0, 20))
   const [oldest, kept] = [String(random.between(0, 6)), String(random.between(1, 3))]
-  const event = `${score} 1 r ${one('event')}`
+  const short = `[${one('event')}]`
+  const event = `[1,${score},[9,"r"],${short}]`
   const places = ['hookdue', 'parked', 'releases', 'circuit', 'journal', 'attempts', 'given up']
   const outcome = [
     random.pick(['delivered', 'waiting', 'waiting', 'parked', 'parked', 'undeliverable', 'undeliverable', 'forgotten']),
@@ -267,9 +268,11 @@ function webhookSteps(random: Random): Steps {
         '1000',
         kept,
         oldest,
-        '9999'
+        '9999',
+        short
       ]
     ),
+    script('set_aside_webhook', [STREAM, events, tries, 'dead'], ['payments', entry, event, place, 'l', 'letter']),
     script('first_webhook', [events, tries, 'endpoint', 'off', 'circuit'], []),
     script(
       'release_webhooks',
@@ -279,7 +282,7 @@ function webhookSteps(random: Random): Steps {
     script(
       'replay_webhook',
       [events, STREAM, 'given up'],
-      [`1 r ${one('event')}`, place, score, random.pick(['delivered', 'undeliverable'])]
+      [short, place, score, random.pick(['delivered', 'undeliverable']), '[9,"r"]', score]
     ),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],

@@ -1,7 +1,7 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
 import { paymentWork } from '../../redis/commands/command-stream.js'
 import { keys, partitionOf } from '../../redis/keys.js'
-import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
+import { encodeEndpoint, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { audit } from './audit.js'
 import { auditMoving } from './audit-archive.js'
@@ -170,7 +170,7 @@ export function registerWebhooks({ durable, config }: Installation, merchants: r
       updatedAtMs: 0
     }
     const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
-    durable.execute(['SET', key, JSON.stringify(endpoint)], () => undefined)
+    durable.execute(['SET', key, encodeEndpoint(endpoint)], () => undefined)
   }
 }
 

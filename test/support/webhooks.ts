@@ -7,8 +7,16 @@ import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
+import { FORMAT } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
-import { type Attempt, decodeChange, type QueuedEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
+import {
+  type Attempt,
+  decodeChange,
+  type EventTerms,
+  encodeWaiting,
+  type QueuedEvent,
+  type StatusChange
+} from '../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
@@ -17,6 +25,7 @@ import { startCommandLoop } from '../../workers/payments/command-loop.js'
 import { deliveryRound } from '../../workers/timers/rounds.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import { createSender } from '../../workers/webhooks/sender.js'
+import type { WebhookMetrics } from '../../workers/webhooks/webhooks-metrics.js'
 import { until } from './conditions.js'
 import { someTerms } from './payments.js'
 import { type Receiver, receiverTls, startReceiver } from './receiver.js'
@@ -47,6 +56,9 @@ export interface DelivererOptions {
   readonly concurrency?: number
   /** Events that the process works on at the same time. */
   readonly slots?: number
+  /** Of these, for one merchant. */
+  readonly share?: number
+  readonly metrics?: Partial<WebhookMetrics>
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
   readonly log?: Logger
@@ -63,6 +75,7 @@ const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 
 const silent = createLogger('webhooks', 'silent')
 const noMetrics = {
   attempted: () => undefined,
+  failed: () => undefined,
   gaveUp: () => undefined,
   dropped: () => undefined,
   forgot: () => undefined
@@ -93,7 +106,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     concurrency: options.concurrency ?? 64,
     clock,
     random: () => 0.5,
-    metrics: noMetrics,
+    metrics: { ...noMetrics, ...options.metrics },
     log
   }
   const loop = await startCommandLoop({
@@ -103,6 +116,9 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     partitions: PARTITIONS,
     consumer: randomBytes(6).toString('hex'),
     concurrency: options.slots ?? 1_000,
+    ownerOf: entry => entry.merchantId,
+    ...(options.share === undefined ? {} : { share: options.share }),
+    leaveMs: 500,
     heartbeatMs: 100,
     handle: createDeliveryHandler(deps, new AbortController().signal),
     log
@@ -129,6 +145,16 @@ export function secretOf(seed: { readonly salt: string }): string {
 export async function registerEndpoint(test: TestRedis, merchantId: string, url: string): Promise<WebhookEndpoint> {
   const store = createWebhookEndpointStore(unreplicated(test.redis), PARTITIONS)
   return store.register({ merchantId, url, isRotation: false, keyId: 'k1', nowMs: START_MS })
+}
+
+/** An event that waits, as append_event.lua stores it. */
+export function storedWaiting(
+  change: StatusChange,
+  terms: EventTerms,
+  { traceparent = null, sinceMs = START_MS }: { traceparent?: string | null; sinceMs?: number } = {}
+): string {
+  const { about, short } = encodeWaiting(change, terms, traceparent)
+  return `[${FORMAT},${sinceMs},${about},${short}]`
 }
 
 /** Of events that are not about operations. */

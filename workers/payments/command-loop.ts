@@ -17,6 +17,8 @@ export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions
   readonly partitions: number
   readonly consumer: string
   readonly concurrency: number
+  /** Commands of one owner at the same time. */
+  readonly share?: number
   readonly heartbeatMs: number
 }
 
@@ -47,7 +49,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
     )
   }, options.heartbeatMs)
 
-  const slots = createSlots(options.concurrency)
+  const slots = createSlots(options.concurrency, options.share)
   const intake = createIntake(options, slots, stopping.signal)
   const problems = new Map<number, string>()
   const reads = createBlockingReads(options.blocking)

@@ -28,6 +28,8 @@ export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
   readonly work: WorkKind<E>
   readonly handle: (entry: E, stopping: AbortSignal) => Promise<HandlingOutcome>
+  /** On whose behalf an entry is: each owner has a share of the slots. None: the work has no owners. */
+  readonly ownerOf?: (entry: E) => string
   /** How long an entry that is left pauses. */
   readonly leaveMs?: number
   /** An entry goes back to the stream for a worker that can do it. */
@@ -80,12 +82,13 @@ export function createIntake<E extends StreamEntry>(
     running.add(name)
     // A failover that loses the last writes redelivers, as new, commands that ended here: those are reconciled.
     const known = ended.has(name) ? options.work.again(entry) : entry
-    slots.run(async () => {
+    const work = async (): Promise<void> => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
       if (outcome === 'ended') ended.add(name)
       else found.delete(name)
       if (outcome === 'left') leave(entry)
-    })
+    }
+    slots.run(work, options.ownerOf?.(entry))
   }
   const take = async ({ entries, unreadable, foreign }: ReadResult<E>): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)

@@ -46,7 +46,9 @@ export async function repeatNotificationRounds(deps: NotificationDeps, signal: A
 export async function notificationRound(deps: NotificationDeps, signal: AbortSignal): Promise<number> {
   const nowMs = deps.clock.now()
   const againAtMs = nowMs + deps.leaseMs
-  const notifications = await deps.notifications.take(nowMs, againAtMs, TAKE_MAX)
+  const notifications = await deps.notifications.take(nowMs, againAtMs, TAKE_MAX, error =>
+    deps.log.error({ err: error }, 'a notification of the network could not be read')
+  )
   await Promise.all(
     notifications.map(notification => resolveNotification({ ...notification, againAtMs }, deps, signal))
   )

@@ -1,33 +1,63 @@
-/** Bounds what a worker does at the same time. */
+/** Bounds what a worker does at the same time, and what it does for one owner of the work. */
 import { EventEmitter, once } from 'node:events'
 
 export interface Slots {
   /** How many are free; at least 1, because several readers share the slots, and one may just have taken the last. */
   free(): number
-  /** Takes a slot until `work` has ended. */
-  run(work: () => Promise<void>): void
-  /** Resolves when a slot is free. */
+  /** Takes a slot until `work` has ended. When `owner` has its share of them, `work` waits for one of the owner's. */
+  run(work: () => Promise<void>, owner?: string): void
+  /** Resolves when there is room for more work. */
   someFree(): Promise<void>
-  /** Resolves when no work runs. */
+  /** Resolves when no work runs or waits. */
   allFree(): Promise<void>
 }
 
-export function createSlots(size: number): Slots {
+/** Works that wait for a slot of their owner: beyond that, reading pauses for all. */
+const WAITING_MAX = 20_000
+
+interface Owner {
+  used: number
+  readonly waiting: (() => Promise<void>)[]
+}
+
+/** `share`: the slots of one owner at most. */
+export function createSlots(size: number, share: number = size): Slots {
   let used = 0
+  let waiting = 0
+  const owners = new Map<string, Owner>()
   const slots = new EventEmitter().setMaxListeners(0)
-  const whenUsed = async (max: number): Promise<void> => {
-    while (used > max) await once(slots, 'released')
+  const start = (work: () => Promise<void>, name: string | undefined, owner: Owner | undefined): void => {
+    used++
+    if (owner !== undefined) owner.used++
+    void work().finally(() => {
+      used--
+      if (name !== undefined && owner !== undefined) release(name, owner)
+      slots.emit('released')
+    })
+  }
+  const release = (name: string, owner: Owner): void => {
+    owner.used--
+    const next = owner.waiting.shift()
+    if (next !== undefined) {
+      waiting--
+      start(next, name, owner)
+    } else if (owner.used === 0) owners.delete(name)
   }
   return {
     free: () => Math.max(size - used, 1),
-    run: work => {
-      used++
-      void work().finally(() => {
-        used--
-        slots.emit('released')
-      })
+    run(work, name) {
+      if (name === undefined) return start(work, undefined, undefined)
+      const owner = owners.get(name) ?? { used: 0, waiting: [] }
+      owners.set(name, owner)
+      if (owner.used < share) return start(work, name, owner)
+      waiting++
+      owner.waiting.push(work)
     },
-    someFree: () => whenUsed(size - 1),
-    allFree: () => whenUsed(0)
+    async someFree() {
+      while (used >= size || waiting >= WAITING_MAX) await once(slots, 'released')
+    },
+    async allFree() {
+      while (used > 0) await once(slots, 'released')
+    }
   }
 }

@@ -50,7 +50,7 @@ async function send(
   { event: { eventId, change }, endpoint, body }: FirstEvent,
   merchantId: string,
   atMs: number,
-  { secrets, sender, log }: DeliveryDeps,
+  { secrets, sender, metrics, log }: DeliveryDeps,
   signal: AbortSignal
 ): Promise<SendOutcome> {
   if (endpoint === null) return unanswered('the merchant has no webhook endpoint')
@@ -68,6 +68,7 @@ async function send(
     }
     return await sender.post(endpoint.url, headers, body, signal)
   } catch (error) {
+    metrics.failed('unsent')
     log.error({ err: error, merchant_id: merchantId, event_id: eventId }, 'a webhook could not be sent')
     return unanswered('the service could not send it')
   }

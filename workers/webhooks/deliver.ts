@@ -11,7 +11,7 @@ import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
-import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
+import { DamagedEvent, type FirstEvent, type Settlement } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../payments/intake.js'
@@ -22,8 +22,6 @@ import { createReceivers, type Receiver } from './receivers.js'
 
 const LOCKED_RETRY_MS = 50
 const UNAVAILABLE_RETRY_MS = 200
-/** Pause before a command that failed is repeated. */
-const FAILED_RETRY_MS = 500
 /** Parked payments that one success releases, until the window of the endpoint is full. */
 const RELEASES_MAX = 2
 
@@ -34,10 +32,11 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
   const { queue, lock, log } = deps
   const receiverOf = createReceivers(deps.concurrency, log)
   return async (entry, stopping) => {
+    const receiver = receiverOf(entry.merchantId)
     while (!stopping.aborted) {
       try {
         const outcome = await lock.hold(deliveryLock(entry.paymentKey), held =>
-          deliverFirst(entry, receiverOf(entry.merchantId), deps, { held, interrupted })
+          deliverFirst(entry, receiver, deps, { held, interrupted })
         )
         if (outcome === 'settled') return 'ended'
         if (outcome === 'cut') break
@@ -45,10 +44,9 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
       } catch (error) {
         const context = { ...idsOf(entry), err: error }
         if (!isRedisUnavailable(error)) {
-          warnRateLimited(receiverOf(entry.merchantId).log, context, 'a webhook could not be sent, it is tried again')
-          await delay(FAILED_RETRY_MS, stopping)
-          // To the end of the stream: repeated here, it would keep its slot from the events of others.
-          break
+          deps.metrics.failed('left')
+          warnRateLimited(receiver.log, context, 'a webhook could not be sent, it is tried again')
+          return 'left'
         }
         warnRateLimited(log, context, 'a Redis is unavailable, the webhook waits')
         await delay(UNAVAILABLE_RETRY_MS, stopping)
@@ -76,7 +74,14 @@ async function deliverFirst(
   deps: DeliveryDeps,
   { held, interrupted }: Signals
 ): Promise<'settled' | 'cut'> {
-  const first = await deps.queue.first(entry)
+  const first = await deps.queue.first(entry).catch(damagedOnly)
+  if (first instanceof DamagedEvent) {
+    if (!(await deps.queue.setAside(entry, first))) return 'settled'
+    deps.metrics.failed('set_aside')
+    const context = { ...idsOf(entry), reason: first.message }
+    warnRateLimited(receiver.log, context, 'a damaged webhook event becomes a dead letter: see dead-letter list')
+    return 'settled'
+  }
   if (first === null) {
     await deps.queue.end(entry)
     return 'settled'
@@ -97,6 +102,11 @@ async function deliverFirst(
     warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event is undeliverable')
   }
   return 'settled'
+}
+
+function damagedOnly(error: unknown): DamagedEvent {
+  if (error instanceof DamagedEvent) return error
+  throw error
 }
 
 /** The settlement of an event that is not sent now; null: it is sent. */

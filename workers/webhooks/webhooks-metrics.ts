@@ -6,6 +6,9 @@ import { metricsIn, publishFigures } from '../../runtime/metrics.js'
 /** The outcome of an attempt, as a label. */
 export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
 
+/** What became of an event that the service could not deliver for a reason of its own, as a label. */
+export type Failure = 'set_aside' | 'left' | 'unsent'
+
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
 
 /** Registers the metrics of attempts; once per registry. */
@@ -21,7 +24,13 @@ export function createWebhookMetrics(registry: Registry = register) {
     'Time until a receiver answered, or did not.',
     [0.005, 0.02, 0.1, 0.5, 2, 10]
   )
+  const failures = counterBy<Failure>(
+    'card_payments_webhook_failures_total',
+    'Deliveries that failed for a reason of this service: a damaged event that is a dead letter now, an event that is left for later or for another version, an attempt that could not be made.',
+    'way'
+  )
   return {
+    failed: failures,
     attempted(result: AttemptResult, durationMs: number): void {
       attempts(result)
       seconds(durationMs, {})

@@ -125,12 +125,7 @@ describe('records that are stored somewhere', () => {
   })
 
   it('a webhook event reads as ever, one that waits and one that was delivered', () => {
-    expect(
-      decodeQueued(`1767355200500 [1990,"order\\u00201"] ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
-    ).to.deep.include({
-      terms: { amountCents: 1_990, externalReference: 'order 1' },
-      delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
-    })
+    const plain = `[1,"${COMPACT}",7,"refunding",900,100,1767355200123,[3,0,50,"r 1"]]`
     const change = {
       paymentId: STORED_ID,
       version: 7,
@@ -142,12 +137,23 @@ describe('records that are stored somewhere', () => {
       error: null,
       occurredAtMs: 1_767_355_200_123
     } as const
-    expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`)).to.deep.equal(change)
+    expect(decodeChange(plain)).to.deep.equal(change)
+    expect(decodeQueued(`[1,1767355200500,[1990,"order 1"],${plain}]`, 2, 9)).to.deep.include({
+      terms: { amountCents: 1_990, externalReference: 'order 1' },
+      change,
+      short: plain,
+      traceparent: null,
+      delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
+    })
     const { refunds } = samples.refundFailed.progress
-    const failed = `${COMPACT} 7 refunding 900 100 1767355200123 32provider_rejected 50[[50,1,"q\\u00201",1,2],[50,2,"r\\u00201",3,4,"provider_rejected"],[70,1,0,0,5]] r 1`
+    const failed = `[1,"${COMPACT}",7,"refunding",900,100,1767355200123,[3,2,50,"r 1"],"provider_rejected",[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]]`
     const more = { operation: { ...change.operation, state: 'failed' }, refunds, error: 'provider_rejected' } as const
     expect(decodeChange(failed)).to.deep.equal({ ...change, ...more })
     expect(encodeChange({ ...change, ...more })).to.equal(failed)
+    expect(decodeChange(failed.replace('"provider_rejected",[[', '"of another version",[[')).error).to.equal(null)
+    expect(() => decodeChange(plain.replace('refunding', 'extended'))).to.throw(WrittenByOtherVersion)
+    for (const damaged of ['', '[1]', plain.replace(COMPACT, '***'), plain.replace('1767355200123', '0')])
+      expect(() => decodeChange(damaged), damaged).to.throw(DamagedValue)
   })
 
   it('the Lua scripts know the same heads', () => {

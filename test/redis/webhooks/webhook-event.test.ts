@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { Payment, Refund } from '../../../machines/model.js'
-import { decodeQueued, encodeEvent, encodeWaiting, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeEvent, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
 import { errorCatalogue } from '../../../runtime/errors.js'
 import { schemaProblems } from '../../support/documented-answers.js'
 import { aPayment, CREATED_MS } from '../../support/payments.js'
+import { storedWaiting } from '../../support/webhooks.js'
 
 const refund: Refund = {
   amountCents: 300,
@@ -19,10 +20,10 @@ function bodyOf(payment: Payment): Record<string, unknown> {
   const change = statusChangeOf(payment, CREATED_MS)
   const terms = { ...payment.terms, externalReference: 'an order [2' }
   for (const traceparent of [null, `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`]) {
-    const traced = decodeQueued(`0 ${encodeWaiting(change, terms, traceparent)}`, 0, null)
+    const traced = decodeQueued(storedWaiting(change, terms, { traceparent }), 0, null)
     expect(traced).to.deep.include({ change, traceparent })
   }
-  const queued = decodeQueued(`0 ${encodeWaiting(change, terms)}`, 0, null)
+  const queued = decodeQueued(storedWaiting(change, terms), 0, null)
   const body = JSON.parse(encodeEvent(queued.change, queued.terms)) as Record<string, unknown>
   expect(schemaProblems('#/components/schemas/WebhookEvent', body)).to.deep.equal([])
   return body

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ensureGroups, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
 import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'
 import {
   createWebhookQueue,
   deliveryBacklog,
@@ -39,7 +40,7 @@ function useQueue() {
   }
   const versionsLeft = async (paymentKey: string): Promise<string[]> => {
     const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
-    return stored.map(text => text.split(' ')[3] ?? '')
+    return stored.map(text => String(decodeQueued(text, 0, null).change.version))
   }
   return { test, clock, queue, taken, takeOne, settle, versionsLeft }
 }

@@ -26,9 +26,10 @@ import { restorePayment } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { defineScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
+import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
-import { deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
+import { createWebhookQueue, DamagedEvent, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
@@ -37,6 +38,7 @@ import { aToken } from '../../support/cards.js'
 import { moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
 import { anEntry, aPayment, CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
+import { plainQueue } from '../../support/webhooks.js'
 
 const log = createLogger('test', 'silent')
 /** With so many, the merchant of the tests is in `PARTITION`. */
@@ -124,6 +126,19 @@ const commitBehindOthers: Work = async (redis, admin) => {
     { payment: { ...payment, version: 2, progress }, ...others },
     PARTITION
   )
+}
+
+/** The first event of a payment is damaged. */
+const setAside: Work = async (redis, admin) => {
+  await ensureGroups(admin, PARTITIONS, deliveryWork)
+  const paymentKey = paymentKeyOf(aPayment().terms.id)
+  await admin.rpush(keys.webhookEvents(PARTITION, paymentKey), 'damaged', 'another')
+  await admin.xadd(keys.deliveries(PARTITION), '*', ...encodeDelivery({ paymentKey, merchantId: 'm', kind: 'deliver' }))
+  const { entries } = await readCommands(admin, deliveryWork, 'worker', [PARTITION], 9)
+  const entry = entries.find(found => found.paymentKey === paymentKey)
+  if (entry === undefined) throw new Error('There is no delivery.')
+  const queue = createWebhookQueue(redis, { ...plainQueue, now: () => 1 })
+  await queue.setAside(entry, new DamagedEvent('damaged', 'a test'))
 }
 
 /** What was delivered to a worker and did not arrive. */
@@ -214,6 +229,7 @@ export const rareWork: readonly RareWork[] = [
   ...durable('commit an event behind a hundred others', ['payments'], commitBehindOthers),
   ...durable('find lost commands', ['payments'], findLost(paymentWork)),
   ...durable('find lost commands', ['webhooks'], findLost(deliveryWork)),
+  ...durable('set a damaged event aside', ['webhooks'], setAside),
   ...durable('give a command back', ['payments', 'timers'], giveBack(paymentWork)),
   ...durable('give a delivery back', ['webhooks', 'timers'], giveBack(deliveryWork)),
   ...durable('begin and end a command without a change', ['payments'], endCommand),

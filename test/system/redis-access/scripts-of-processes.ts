@@ -25,7 +25,9 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
     ...['accept_operation', 'accept_payment', 'drop_consumer', 'erase_card', 'find_living', 'list_payments'],
     ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
   ],
-  timers: ['beat', 'dead_letter', 'first_webhook', 'replace_webhook_endpoint', 'settle_webhook'],
+  timers: [
+    ...['beat', 'dead_letter', 'first_webhook', 'replace_webhook_endpoint', 'set_aside_webhook', 'settle_webhook']
+  ],
   webhooks: ['drop_consumer', 'find_living', 'release_webhooks', 'replace_webhook_endpoint', 'watch_workers'],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']
 }

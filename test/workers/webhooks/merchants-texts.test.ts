@@ -1,16 +1,19 @@
 import { expect } from 'chai'
+import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
+import { FORMAT } from '../../../redis/stored-fields.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { until } from '../../support/conditions.js'
-import { emit, PARTITION, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+import { emit, PARTITION, PARTITIONS, registerEndpoint, useDelivery } from '../../support/webhooks.js'
 
 /** What JavaScript counts as white space, and two characters that end a line. */
 const SPACES = ' \u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff'
+const MANY = 60
 
-describe("merchants' texts in webhooks", () => {
+describe('webhook events that cannot be read, or sent', () => {
   const rig = useDelivery()
 
-  it('deliver a reference with any kind of space as it is', async () => {
+  it('are not those of references with any kind of space', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
     await rig.deliverer()
@@ -21,17 +24,57 @@ describe("merchants' texts in webhooks", () => {
     expect(hook.received.map(({ event }) => event['external_reference'])).to.have.members(references)
   })
 
-  it('deliver the events of others while those of one merchant cannot be read', async () => {
-    const hook = await rig.receiver()
-    await registerEndpoint(rig.test, 'm_1', hook.url)
-    for (let i = 0; i < 20; i++) {
+  /** Stores events of a merchant, each first in the line of its payment. */
+  const storeEvents = async (merchantId: string, stored: string): Promise<void> => {
+    for (let i = 0; i < MANY; i++) {
       const paymentKey = paymentKeyOf(newPaymentId(PARTITION, Date.now()))
-      await rig.test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), 'damaged')
-      const delivery = encodeDelivery({ paymentKey, merchantId: 'm_2', kind: 'deliver' })
+      await rig.test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), stored)
+      const delivery = encodeDelivery({ paymentKey, merchantId, kind: 'deliver' })
       await rig.test.redis.xadd(keys.deliveries(PARTITION), '*', ...delivery)
     }
-    await rig.deliverer({ slots: 4 })
+  }
+
+  it('keep no slot from the events of other merchants: damaged, of another version, and slow ones', async () => {
+    const hook = await rig.receiver()
+    const slow = await rig.receiver(() => undefined)
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await registerEndpoint(rig.test, 'm_slow', slow.url)
+    await storeEvents('m_2', 'damaged')
+    await storeEvents('m_3', `[${FORMAT + 1},"of another version"]`)
+    for (let i = 0; i < MANY; i++) await emit(rig.test, 'm_slow', ['captured'])
+    const failures: Record<string, number> = {}
+    const failed = (way: string): void => {
+      failures[way] = (failures[way] ?? 0) + 1
+    }
+    await rig.deliverer({ slots: 4, share: 2, timeoutMs: 3_000, metrics: { failed } })
     await emit(rig.test, 'm_1', ['captured'])
-    await until('the event arrives', async () => hook.received.length === 1)
+    await until('the event of another merchant arrives', () => hook.received.length === 1)
+
+    const letters = await until('damaged events are dead letters', async () => {
+      const found = await listDeadLetters(rig.test.redis, PARTITIONS)
+      return found.length === MANY && found
+    })
+    expect(letters[0]).to.deep.include({
+      reason: 'A stored webhook event that waits is not a list with a format number.',
+      command: null
+    })
+    expect(letters[0]?.fields).to.deep.include({ event: 'damaged' })
+    expect(failures['set_aside']).to.equal(MANY)
+    expect(failures['left']).to.be.at.least(MANY)
+    const lists = await rig.test.redis.keys(keys.webhookEvents(PARTITION, '*'))
+    const firsts = await Promise.all(lists.map(list => rig.test.redis.lindex(list, 0)))
+    expect(firsts.filter(first => first?.includes('of another version'))).to.have.length(MANY)
+    expect(firsts).not.to.include('damaged')
+  })
+
+  it('let the next event of their payment go on when they are damaged', async () => {
+    const hook = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    const paymentId = await emit(rig.test, 'm_1', ['capturing', 'captured'])
+    const events = keys.webhookEvents(PARTITION, paymentKeyOf(paymentId))
+    await rig.test.redis.lset(events, 0, '[1,2]')
+    await rig.deliverer()
+    await rig.noneRemains('m_1')
+    expect(hook.received.map(({ event }) => event['status'])).to.deep.equal(['captured'])
   })
 })
