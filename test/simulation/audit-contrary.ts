@@ -153,7 +153,8 @@ function auditFailures({ acquirer }: ContraryWorld, life: PaymentLife): string[]
 function auditReversals({ acquirer }: ContraryWorld, { id, last }: PaymentLife): string[] {
   const { refunds } = last.progress
   const isReversed = refunds.some(({ error }) => error === 'refund_reversed')
-  const refundedCents = sum(acquirer.ofOrder(orderIdOf(id)), refundedOf)
+  const own = acquirer.ofOrder(orderIdOf(id)).filter(({ saleId }) => saleId === ownSaleIdOf(acquirer, last))
+  const refundedCents = sum(own, refundedOf)
   const isFalse = isReversed && refundedCents > knownVoidedCents(last.progress)
   return isFalse ? [`told as reversed and booked: ${id} ${refundedCents}`] : []
 }

@@ -267,7 +267,9 @@ export function planOf(asked: Asked): Plan {
     behindMs: 0,
     notifiesMs: []
   }
-  return Object.assign(honest, ...sale.kinds.map(kind => behaviourOf(kind)[verb]?.(asked)))
+  const changes = sale.kinds.map(kind => behaviourOf(kind)[verb]?.(asked) ?? {})
+  const notifiesMs = changes.flatMap(change => change.notifiesMs ?? [])
+  return Object.assign(honest, ...changes, { notifiesMs })
 }
 
 /** The answer to a query about the sale, as its kinds give it. */
