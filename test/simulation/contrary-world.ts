@@ -2,7 +2,6 @@
  * One run against an acquirer that contradicts itself (test/support/contrary-acquirer.ts): few faults besides, so that
  * what is found can be ascribed to it. An operator works off the list. Then the audit.
  */
-import { keys } from '../../redis/keys.js'
 import { ContraryAcquirer } from '../support/contrary-acquirer.js'
 import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
 import { Wire } from '../support/contrary-wire.js'
@@ -15,6 +14,7 @@ import { playContrary } from './contrary-story.js'
 import { NO_FAULTS } from './faults.js'
 import { readFinalState } from './final-state.js'
 import { inside } from './globals.js'
+import { noteKnownSale } from './known-sale.js'
 import type { Mutant } from './mutants.js'
 import { isAtRest, isEverybodyAwake, quietUntilMs, type RunResult, registerWebhooks } from './run-world.js'
 import { Installation } from './simulated-installation.js'
@@ -67,7 +67,8 @@ async function runWorld(world: World, { seed, kind, mutant = null }: ContraryOpt
   const faults = { ...NO_FAULTS, kill: random.chance(KILLING) ? KILL : 0 }
   const installation = new Installation(world, faults, mutant, { acquirer, settings: SETTINGS })
   acquirer.kinds = kinds.map(drawn => ({ kind: drawn, share: drawn === OF_THE_ACCOUNT ? 1 : SHARE }))
-  noteAccount(installation, !kinds.includes(OF_THE_ACCOUNT))
+  const voidedShown = kinds.includes(OF_THE_ACCOUNT) ? 'never' : 'above_zero'
+  noteKnownSale(installation.durable, installation.config.networkMerchantId, voidedShown)
   const watched = watch(world, installation)
   const merchants = MERCHANT_IDS.map(id => new MerchantClient(world, installation, outside, id))
   for (const merchant of merchants) merchant.patienceMs = PATIENCE_MS
@@ -128,14 +129,6 @@ function outsideNetwork(world: World, outside: Process, post: (saleId: string) =
     later(world.random.between(0, 60_000), () => notify(saleId))
   }
   return { acquirer, notifyOfForeign, planned: () => planned }
-}
-
-/** Whether the account has shown voided amounts before the world begins. */
-function noteAccount({ durable }: Installation, isVoidedShown: boolean): void {
-  const known: unknown = JSON.parse(durable.data.text(keys.knownSale()) ?? '{}')
-  const voidedShown = isVoidedShown ? 'above_zero' : 'never'
-  const noted = JSON.stringify(Object.assign({}, known, { voidedShown }))
-  durable.execute(['SET', keys.knownSale(), noted], () => undefined)
 }
 
 /** Notes what the service writes, and when it sends voids. */

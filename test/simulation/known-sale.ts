@@ -50,13 +50,12 @@ export function bookKnownSale(acquirer: Pick<Acquirer, 'answer'>, durable: Redis
     }
   })
   acquirer.answer('POST', '/1/sales/', new URLSearchParams(), body ?? '')
-  const sale: KnownSale = {
-    account,
-    orderId: KNOWN_ORDER,
-    accountSinceMs: 0,
-    notedAtMs: Date.now(),
-    voidedShown: 'never'
-  }
+  noteKnownSale(durable, account, 'never')
+}
+
+/** `voidedShown`: whether records of the account have shown what was voided. */
+export function noteKnownSale(durable: RedisServer, account: string, voidedShown: KnownSale['voidedShown']): void {
+  const sale: KnownSale = { account, orderId: KNOWN_ORDER, accountSinceMs: 0, notedAtMs: Date.now(), voidedShown }
   durable.execute(['SET', keys.knownSale(), encodeKnownSale(sale)], () => undefined)
 }
 
