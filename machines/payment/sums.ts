@@ -20,7 +20,10 @@ export function knownVoidedCents({ refundedCents, refunds }: Pick<Figures, 'refu
 }
 
 /** What the network authorised (cents). Until then: what was asked for. */
-export function authorizedCentsOf(terms: PaymentTerms, figures: Pick<Figures, 'authorizedCents'>): number {
+export function authorizedCentsOf(
+  terms: Pick<PaymentTerms, 'amountCents'>,
+  figures: Pick<Figures, 'authorizedCents'>
+): number {
   return figures.authorizedCents ?? terms.amountCents
 }
 

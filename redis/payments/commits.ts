@@ -13,7 +13,7 @@ import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { encodePlace } from '../webhooks/delivery-entry.js'
-import { encodeWaiting, eventTermsOf, statusChangeOf } from '../webhooks/webhook-event.js'
+import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
 import { encodeResult } from './idempotency.js'
 import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
@@ -149,7 +149,7 @@ function recordOf({ payment, operationResult, ends, begins }: Commit): string {
 /** The last ARGV of commit.lua: none without a change of status. */
 function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit): string[] {
   if (statusBefore === payment.progress.status) return []
-  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), eventTermsOf(payment), traceparent)
+  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), payment.terms, traceparent)
   return [short, about, String(nowMs)]
 }
 

@@ -27,6 +27,8 @@ export interface StatusChange {
   /** Version of the payment after the change: one per commit. */
   readonly version: number
   readonly status: PaymentStatus
+  /** As in the progress of the payment: what was authorised, where that is less than was asked for. */
+  readonly authorizedCents: number | null
   readonly capturedCents: number
   readonly refundedCents: number
   /** The last operation of the payment after the change. */
@@ -39,9 +41,10 @@ export interface StatusChange {
 
 /** The change that a commit made. */
 export function statusChangeOf({ terms, version, progress }: Payment, occurredAtMs: number): StatusChange {
-  const { status, capturedCents, refundedCents, operation, refunds } = progress
+  const { status, authorizedCents, capturedCents, refundedCents, operation, refunds } = progress
+  const figures = { authorizedCents, capturedCents, refundedCents }
   const error = progress.error === null ? null : failureRow(progress.error, terms)
-  return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, refunds, error, occurredAtMs }
+  return { paymentId: terms.id, version, status, ...figures, operation, refunds, error, occurredAtMs }
 }
 
 /** Payments begin with version 1: this one marks a test event, which is about no payment. */
@@ -56,7 +59,8 @@ export function testChange(paymentId: string, occurredAtMs: number): StatusChang
     amountCents: TEST_CENTS,
     idempotencyKey: 'test-event'
   } as const
-  const figures = { status: 'captured', capturedCents: TEST_CENTS, refundedCents: 0, refunds: [] } as const
+  const amounts = { authorizedCents: null, capturedCents: TEST_CENTS, refundedCents: 0 }
+  const figures = { status: 'captured', ...amounts, refunds: [] } as const
   return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, occurredAtMs }
 }
 
@@ -78,7 +82,7 @@ export function encodeEvent(change: StatusChange, terms: EventTerms): string {
     payment_id: change.paymentId,
     external_reference: terms.externalReference,
     status: change.status,
-    amount_cents: terms.amountCents,
+    amount_cents: authorizedCentsOf(terms, change),
     captured_cents: change.capturedCents,
     refunded_cents: change.refundedCents,
     refunds: change.refunds.map(presentRefund),
@@ -115,7 +119,8 @@ const changeList = wholeList<StoredChange>('webhook event', {
   occurredAtMs: [required],
   operation: [required, storedOperation],
   error: [null],
-  refunds: [[], storedRefunds]
+  refunds: [[], storedRefunds],
+  authorizedCents: [null]
 })
 
 const storedChange: Format<StatusChange, unknown[]> = {
@@ -153,11 +158,6 @@ function paymentIdOf(paymentKey: string): string {
 export interface EventTerms {
   readonly externalReference: string
   readonly amountCents: number
-}
-
-/** What the events of a payment say of it. */
-export function eventTermsOf({ terms, progress }: Pick<Payment, 'terms' | 'progress'>): EventTerms {
-  return { externalReference: terms.externalReference, amountCents: authorizedCentsOf(terms, progress) }
 }
 
 /** What an event that waits has besides its short form. */

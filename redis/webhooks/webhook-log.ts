@@ -21,7 +21,6 @@ import {
   decodeQueued,
   encodeWaiting,
   eventIdOf,
-  eventTermsOf,
   isTestChange,
   type QueuedEvent,
   type StatusChange,
@@ -219,7 +218,7 @@ export class WebhookLog {
       const loading = page.map(async change => {
         if (isTestChange(change)) return testTerms
         const payment = await this.#payments.load(partition, paymentKeyOf(change.paymentId))
-        return payment === null ? undefined : eventTermsOf(payment)
+        return payment?.terms
       })
       // All are loaded first: the events of a payment keep their order.
       const loaded = await Promise.all(loading)

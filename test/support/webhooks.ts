@@ -177,7 +177,15 @@ export async function emit(
   const terms = someTerms({ id: paymentId, merchantId, externalReference, amountCents: 1_000 })
   await test.redis.set(keys.payment(partition, paymentKeyOf(paymentId)), encodePayment(newPayment(terms, 'a key')))
   const changes = statuses.map((status, index) => {
-    const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION, refunds: [], error: null }
+    const figures = {
+      status,
+      authorizedCents: null,
+      capturedCents: 0,
+      refundedCents: 0,
+      operation: AN_OPERATION,
+      refunds: [],
+      error: null
+    }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
   await new WebhookLog(test.redis, partitions).append(merchantId, 'delivered', changes, sinceMs)

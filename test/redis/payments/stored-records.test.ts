@@ -130,6 +130,7 @@ describe('records that are stored somewhere', () => {
       paymentId: STORED_ID,
       version: 7,
       status: 'refunding',
+      authorizedCents: null,
       capturedCents: 900,
       refundedCents: 100,
       operation: { kind: 'refund', state: 'in_progress', amountCents: 50, idempotencyKey: 'r 1' },

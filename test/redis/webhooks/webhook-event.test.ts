@@ -46,6 +46,11 @@ describe('a webhook event', () => {
     expect(body['operation']).to.include({ state: 'failed', amount_cents: 300, idempotency_key: 'a refund [1]' })
   })
 
+  it('keeps the amount that was authorised when it was made', () => {
+    expect(bodyOf(aPayment({ progress: { authorizedCents: 700 } }))['amount_cents']).to.equal(700)
+    expect(bodyOf(aPayment())['amount_cents']).to.equal(1_000)
+  })
+
   it('has no error and an empty list where there is none', () => {
     const body = bodyOf(aPayment())
     expect(body['refunds']).to.deep.equal([])

@@ -22,7 +22,14 @@ const TERMS = { externalReference: 'order-1', amountCents: 1_000 }
 
 function aChange(occurredAtMs: number): StatusChange {
   const paymentId = newPaymentId(PARTITION, Date.now())
-  const figures = { status: 'captured', capturedCents: 1_000, refundedCents: 0, refunds: [], error: null } as const
+  const figures = {
+    status: 'captured',
+    authorizedCents: null,
+    capturedCents: 1_000,
+    refundedCents: 0,
+    refunds: [],
+    error: null
+  } as const
   return { paymentId, version: 2, occurredAtMs, operation: AN_OPERATION, ...figures }
 }
 

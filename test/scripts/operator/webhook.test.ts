@@ -21,6 +21,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
       const figures = {
         version: 2,
         status: 'captured',
+        authorizedCents: null,
         capturedCents: 100,
         refundedCents: 0,
         operation: AN_OPERATION,
