@@ -238,6 +238,8 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
       expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
       await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
+      // The recorder learns whose connection this is.
+      await delay(100)
       await disconnect(redis)
       // It is 0 when `timers` has taken it already.
       expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())
