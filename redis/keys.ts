@@ -49,9 +49,11 @@ export const keys = {
   idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
+  /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status. */
+  begun: (partition: number) => `${tag(partition)}:begun`,
   /** Payments by the end of their window. */
   due: (partition: number) => `${tag(partition)}:due`,
-  /** Payments by the time of the next reconciliation. */
+  /** Payments by the time of the next reconciliation, or from which the command that works on one counts as lost. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,
   /** Payments that the archive may get, by the time from which they are looked at again. */
   rests: (partition: number) => `${tag(partition)}:rests`,

@@ -17,10 +17,14 @@ export const crashSteps = {
   accept_operation: 'A capture or cancel is accepted: before, nothing is stored; after, it is durable.',
   read_commands:
     'Commands are delivered: before, they wait; after, they are pending for a worker that has done nothing.',
+  begin_commands:
+    'New payments are marked as begun: before, nothing was sent; after, the next worker asks the network first.',
   commit: 'A decision is written: before, nothing has changed; after, an effect is due, or the command has ended.',
   finish:
     'A command ends without a change: before, it is redelivered; after, its result is stored and its request waits.',
   requeue: 'A command is requeued: before, it is pending for a worker; after, it waits in the stream.',
+  release_command:
+    'A command that was not begun goes back: before, it is pending for a worker; after, it waits in the stream.',
   dead_letter: 'A command becomes a dead letter.',
   fire_due: 'Wake-ups become commands: before, they are due; after, they wait in the stream.',
   drop_consumer: 'A dead worker without pending entries is removed from the group.',
@@ -51,7 +55,6 @@ export type CrashPoint = `${CrashStep}.${'before' | 'after'}`
 export const scriptsBesideTheWay = {
   beat: 'a heartbeat; the next one comes in two seconds',
   find_living: 'reads',
-  begin_command: 'reads, and only where replicas are waited for',
   watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
   first_webhook: 'reads',

@@ -87,7 +87,12 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
     throw reason
   }
   const authoriseByMs = payment.terms.createdAtMs + deps.config.authoriseWithinMs
-  const command: Command = { kind: 'create', buyer: request.buyer, source: request.source, authoriseByMs }
+  const command: Command & { kind: 'create' } = {
+    kind: 'create',
+    buyer: request.buyer,
+    source: request.source,
+    authoriseByMs
+  }
   const expected = deps.replies.expect(payment.terms.id)
   try {
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)

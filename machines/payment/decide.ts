@@ -98,22 +98,33 @@ export function askedEvent(
   return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
 }
 
-/** The wake-ups of a payment (ms); `null`: none, or a call is in flight. */
+/** Longer than a call and its tries take. A payment that still waits for the outcome then is woken (ms). */
+export const CALL_MAX_MS = 600_000
+
+/** The wake-ups of a payment (ms). */
 export interface WakeTimes {
   readonly expiryAtMs: number | null
   /** The next reconciliation; the pace may delay it (redis/reconciliation/reconcile-pace.ts). */
   readonly reconcileAtMs: number | null
 }
 
-export function wakeTimes(progress: PaymentProgress): WakeTimes {
+/** `nowMs`: when it came to this. A payment whose call is in flight is found also when all that works on it is lost. */
+export function wakeTimes(progress: PaymentProgress, nowMs: number): WakeTimes {
+  const wake = openWakeTimes(progress)
+  if (wake.reconcileAtMs !== null || !isUnderWay(progress)) return wake
+  return { ...wake, reconcileAtMs: nowMs + CALL_MAX_MS }
+}
+
+/** The same, but null while a call is in flight. */
+function openWakeTimes(progress: PaymentProgress): WakeTimes {
   const { status, expiresAtMs, notification } = progress
   if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notification?.nextAtMs ?? null }
   return { expiryAtMs: null, reconcileAtMs: reconcileAtMs(progress) }
 }
 
-/** The earlier one of its wake times. */
+/** The earlier one of its wake times; null: none, or a call is in flight. */
 export function wakeAtMs(progress: PaymentProgress): number | null {
-  const { expiryAtMs, reconcileAtMs } = wakeTimes(progress)
+  const { expiryAtMs, reconcileAtMs } = openWakeTimes(progress)
   return expiryAtMs === null || reconcileAtMs === null
     ? (expiryAtMs ?? reconcileAtMs)
     : Math.min(expiryAtMs, reconcileAtMs)

@@ -5,12 +5,23 @@ import { paymentKeyOf } from '../keys.js'
 import { DamagedValue, required, storedList, storedValue } from '../stored-fields.js'
 import { storedCommand } from './stored-command.js'
 
-export interface CommandEntry {
+/** Where a command stands in its stream, and who has it. */
+export interface StreamEntry {
   /** Id of the stream entry: what is acknowledged. */
   readonly entryId: string
   readonly partition: number
   /** As they stand in the stream. */
   readonly fields: readonly string[]
+  /** Who it was delivered to: the only one that may begin it, or end it without an outcome. '': it has no owner. */
+  readonly consumer: string
+  /**
+   * Tells this delivery from all others, also of the same entry to the same consumer. '': a call may have been sent for
+   * it, so that what it has begun counts as begun before.
+   */
+  readonly delivery: string
+}
+
+export interface CommandEntry extends StreamEntry {
   /** Payment key of the payment (keys.ts). */
   readonly paymentKey: string
   readonly command: Command
@@ -23,7 +34,7 @@ export interface CommandEntry {
   readonly correlationId: string | null
   /** Of the request behind it (runtime/tracing.ts). */
   readonly traceparent: string | null
-  /** How often the command was delivered before: above 0, the call may have been sent. */
+  /** How often it was begun in vain: its worker died with it, or failed at it. */
   readonly deliveryCount: number
   /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
   readonly accepted: string | null
@@ -32,7 +43,7 @@ export interface CommandEntry {
 }
 
 /** What is stored of an entry in its field `e`. */
-type EntryContent = Omit<CommandEntry, 'entryId' | 'partition' | 'fields' | 'accepted'>
+type EntryContent = Omit<CommandEntry, keyof StreamEntry | 'accepted'>
 
 interface StoredEntry extends Omit<EntryContent, 'dueAtMs'> {
   /** A text, because fire_due.lua puts a score there. */
@@ -79,11 +90,11 @@ export const WAKE_TEMPLATE = storedEntry.encode({
 })
 
 /** Reads an entry. Throws as `storedValue` does. */
-export function decodeEntry(partition: number, entryId: string, fields: readonly string[]): CommandEntry {
+export function decodeEntry({ entryId, partition, fields, consumer, delivery }: StreamEntry): CommandEntry {
   const named = fieldsOf(fields)
   const text = named.get('e')
   if (text === undefined) throw new DamagedValue(`The stream entry ${entryId} is not a command.`)
   const { dueAt, ...content } = storedEntry.decode(text)
   const dueAtMs = dueAt === null ? null : Number(dueAt)
-  return { entryId, partition, fields, ...content, dueAtMs, accepted: named.get('s') ?? null }
+  return { entryId, partition, fields, consumer, delivery, ...content, dueAtMs, accepted: named.get('s') ?? null }
 }

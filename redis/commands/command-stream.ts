@@ -13,23 +13,15 @@ import type { Redis } from '../connection/connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
 import { encodeResult } from '../payments/idempotency.js'
 import { defineScript } from '../scripts.js'
-import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
+import { type CommandEntry, decodeEntry, encodeEntry, type StreamEntry } from './command-entry.js'
 import { encodeLetter } from './stored-letter.js'
 
 const requeue = defineScript('requeue')
+const releaseScript = defineScript('release_command')
 const deadLetter = defineScript('dead_letter')
 
 /** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
 const BLOCK_MS = 400
-
-/** What all kinds of commands have. */
-export interface StreamEntry {
-  /** Id of the stream entry: what is acknowledged. */
-  readonly entryId: string
-  readonly partition: number
-  /** As they stand in the stream. */
-  readonly fields: readonly string[]
-}
 
 /** A kind of work: where its commands are, who takes them, and how they are read. */
 export interface WorkKind<E extends StreamEntry> {
@@ -40,11 +32,13 @@ export interface WorkKind<E extends StreamEntry> {
   /** Key of the stream of a partition. */
   stream(partition: number): string
   /** Throws `WrittenByOtherVersion` for what is left to a worker of that version; for any other error it is a dead letter. */
-  decode(partition: number, entryId: string, fields: readonly string[]): E
-  /** The fields of a command that a worker may have begun. */
+  decode(place: StreamEntry): E
+  /** The fields of a command that was begun in vain. */
   encodeRedelivered(entry: E): string[]
-  /** The same command for a worker that has ended it before, and gets it again. */
-  again(entry: E): E
+  /** Whether a worker that died may have begun it. */
+  isBegun(redis: Redis, entry: E): Promise<boolean>
+  /** Gives a command back for which this worker has sent nothing. False when its consumer has it no more. */
+  release(redis: Redis, entry: E): Promise<boolean>
 }
 
 /** What `payments` does. */
@@ -54,7 +48,9 @@ export const paymentWork: WorkKind<CommandEntry> = {
   stream: keys.commands,
   decode: decodeEntry,
   encodeRedelivered: entry => encodeEntry({ ...entry, deliveryCount: entry.deliveryCount + 1 }),
-  again: entry => ({ ...entry, deliveryCount: Math.max(entry.deliveryCount, 1) })
+  isBegun: async (redis, { command, partition, paymentKey }) =>
+    command.kind !== 'create' || (await redis.hget(keys.begun(partition), paymentKey)) !== null,
+  release: releaseUnsent
 }
 
 /** An entry that could not be read as a command. */
@@ -117,28 +113,31 @@ export async function readCommands<E extends StreamEntry>(
   const result: ReadResult<E> = { entries: [], unreadable: [], foreign: [] }
   for (const [stream, found] of reply ?? []) {
     const partition = partitions[streams.indexOf(stream)] ?? 0
-    for (const [entryId, fields] of found) collectEntry(result, work, partition, entryId, fields ?? [])
+    for (const [entryId, fields] of found) collectEntry(result, work, { partition, entryId, consumer }, fields ?? [])
   }
   return result
 }
+
+/** How many deliveries this process has had. */
+let deliveries = 0
 
 /** Puts an entry where it belongs: with the commands, or with what this version can't read as one. */
 function collectEntry<E extends StreamEntry>(
   result: ReadResult<E>,
   work: WorkKind<E>,
-  partition: number,
-  entryId: string,
+  { partition, entryId, consumer }: Pick<StreamEntry, 'partition' | 'entryId' | 'consumer'>,
   fields: readonly string[]
 ): void {
+  const place: StreamEntry = { partition, entryId, fields, consumer, delivery: `${consumer} ${++deliveries}` }
   try {
-    result.entries.push(work.decode(partition, entryId, fields))
+    result.entries.push(work.decode(place))
   } catch (error) {
     const list = error instanceof WrittenByOtherVersion ? result.foreign : result.unreadable
-    list.push({ partition, entryId, fields, reason: messageOf(error) })
+    list.push({ ...place, reason: messageOf(error) })
   }
 }
 
-/** Puts a command back, which counts as redelivered from now on. False when it was finished in the meantime. */
+/** Puts a command back that was begun in vain. False when its consumer has it no more. */
 export async function requeueCommand<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
@@ -147,39 +146,40 @@ export async function requeueCommand<E extends StreamEntry>(
   return await requeueEntry(redis, work, { ...entry, fields: work.encodeRedelivered(entry) })
 }
 
-/** Releases a command that was not begun, with its delivery count unchanged. False when it was finished in the meantime. */
-async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
-  return await requeueEntry(redis, paymentWork, { ...entry, fields: encodeEntry(entry) })
-}
-
-/** Puts an entry back with these fields. False when it was finished in the meantime. */
+/** Puts an entry back with these fields. False when its consumer has it no more. */
 export async function requeueEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
-  { partition, entryId, fields }: StreamEntry
+  { partition, entryId, consumer, fields }: StreamEntry
 ): Promise<boolean> {
-  return (await requeue(redis, [work.stream(partition)], [work.group, entryId, ...fields])) === 1
+  return (await requeue(redis, [work.stream(partition)], [work.group, entryId, consumer, ...fields])) === 1
+}
+
+/** Releases a command of this worker, which knows that nothing was sent for this delivery: its mark is taken back. */
+async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<boolean> {
+  const { partition, entryId, consumer, fields, paymentKey, delivery } = entry
+  const places = [keys.commands(partition), keys.begun(partition)]
+  const values = [PAYMENTS_GROUP, entryId, consumer, paymentKey, delivery, ...fields]
+  return (await releaseScript(redis, places, values)) === 1
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */
 export interface DeadLetterDetails {
   readonly reason: string
   readonly nowMs: number
-  /** When the payment must be looked at again (ms); null: its wake-up stands, or it needs none. */
-  readonly wakeAtMs: number | null
+  /** When the payment must be looked at again (ms); null: as its wake-up says; never: its record is damaged. */
+  readonly wakeAtMs: number | null | 'never'
   /** The result of a merchant's request that was not even begun. */
   readonly result: CommandResult | null
 }
 
-/** Takes a command out of circulation, with the reason for the operator. False when it was finished in the meantime. */
+/** Takes a command out of circulation, with the reason for the operator. False when its consumer has it no more. */
 export async function deadLetterCommand(
   redis: Redis,
   entry: CommandEntry,
   details: DeadLetterDetails
 ): Promise<boolean> {
-  const { partition, entryId, paymentKey, record } = entry
-  const fields = encodeEntry(entry)
-  return await deadLetterFields(redis, paymentWork, { partition, entryId, fields, paymentKey, record }, details)
+  return await deadLetterFields(redis, paymentWork, { ...entry, fields: encodeEntry(entry) }, details)
 }
 
 /** Takes an entry that is not a command out of circulation. */
@@ -199,15 +199,19 @@ async function deadLetterFields<E extends StreamEntry>(
   entry: StreamEntry & Pick<CommandEntry, 'paymentKey' | 'record'>,
   { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
-  const { partition, entryId, paymentKey, record, fields } = entry
+  const { partition, entryId, consumer, paymentKey, record, fields } = entry
   // The user of a process must be allowed to write each key that is named here, used or not.
-  const own = paymentKey === '' ? [] : [keys.due(partition), keys.idempotency(partition, record ?? 'none')]
+  const own =
+    paymentKey === ''
+      ? []
+      : [keys.due(partition), keys.idempotency(partition, record ?? 'none'), keys.reconcile(partition)]
   const moved = await deadLetter(
     redis,
     [work.stream(partition), keys.deadLetters(partition), ...own],
     [
       work.group,
       entryId,
+      consumer,
       paymentKey,
       wakeAtMs ?? '',
       encodeResult(result),
@@ -218,10 +222,10 @@ async function deadLetterFields<E extends StreamEntry>(
   return moved === 1
 }
 
-/** Where commands go that a worker can't end. All answer false for one that was finished in the meantime. */
+/** Where commands go that a worker can't end. All answer false for one that this worker has no more. */
 export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
-  /** For one that this worker has not begun: keeps the delivery count, so the next worker may begin it. */
+  /** For one for which this worker has sent nothing. */
   release(entry: CommandEntry): Promise<boolean>
   deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<boolean>
 }
@@ -229,7 +233,7 @@ export interface CommandQueue {
 export function createCommandQueue(redis: Redis): CommandQueue {
   return {
     requeue: entry => requeueCommand(redis, paymentWork, entry),
-    release: entry => releaseCommand(redis, entry),
+    release: entry => releaseUnsent(redis, entry),
     deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)
   }
 }
@@ -275,7 +279,7 @@ export async function heldEntries<E extends StreamEntry>(
     for (const entryId of ids) {
       if (isKnown(entryId) || isFull()) continue
       const [found] = await redis.xrange(stream, entryId, entryId)
-      if (found !== undefined) collectEntry(result, work, partition, entryId, found[1])
+      if (found !== undefined) collectEntry(result, work, { partition, entryId, consumer }, found[1])
       // Asked once more: it may have arrived, and ended, while the stream was read.
       else if (!isKnown(entryId)) await redis.xack(stream, work.group, entryId)
     }

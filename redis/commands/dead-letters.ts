@@ -32,7 +32,7 @@ export async function listDeadLetters(redis: Redis, partitions: number): Promise
 }
 
 /**
- * Puts a letter back into its stream, marked as delivered before: a call that it may have sent is reconciled, not
+ * Puts a letter back into its stream, counted as begun before: a call that it may have sent is reconciled, not
  * repeated. Throws when there is no such letter, or when it is not a command.
  */
 export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
@@ -42,7 +42,13 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
       `The dead letter ${letterId} is not a command, so it can't be replayed. Look at it, then \`dead-letter discard ${letterId}\`.`
     )
   }
-  const entry = decodeEntry(partition, entryId, Object.entries(letter.fields).flat())
+  const entry = decodeEntry({
+    partition,
+    entryId,
+    fields: Object.entries(letter.fields).flat(),
+    consumer: '',
+    delivery: ''
+  })
   const moved = await replayLetter(
     redis,
     [keys.deadLetters(partition), keys.commands(partition)],
@@ -90,7 +96,7 @@ function letterOf(partition: number, entryId: string, pairs: readonly string[]):
 
 function commandOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter['command'] {
   try {
-    const { paymentKey, command } = decodeEntry(partition, entryId, pairs)
+    const { paymentKey, command } = decodeEntry({ partition, entryId, fields: pairs, consumer: '', delivery: '' })
     return { paymentId: paymentIdOfKey(paymentKey), kind: command.kind }
   } catch {
     return null

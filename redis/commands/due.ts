@@ -1,4 +1,5 @@
 /** What is due: expiries, reconciliations at the pace that is allowed, retries of webhooks, turned into commands. */
+import { CALL_MAX_MS } from '../../machines/payment/decide.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
@@ -18,7 +19,7 @@ export async function fireExpiries(redis: Redis, partition: number, nowMs: numbe
 /** Turns retries of webhooks that are due into commands. Returns how many; `FIRE_MAX`: there may be more. */
 export async function fireRetries(redis: Redis, partition: number, nowMs: number): Promise<number> {
   const places = [keys.webhookDue(partition), keys.deliveries(partition)]
-  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, DELIVERY_TEMPLATE]))
+  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, DELIVERY_TEMPLATE, '']))
 }
 
 /** How many queries of a partition are due. */
@@ -39,5 +40,7 @@ async function fire(
   list: string,
   { partition, nowMs, max }: { partition: number; nowMs: number; max: number }
 ): Promise<number> {
-  return Number(await fireDue(redis, [list, keys.commands(partition)], [nowMs, max, WAKE_TEMPLATE]))
+  return Number(
+    await fireDue(redis, [list, keys.commands(partition)], [nowMs, max, WAKE_TEMPLATE, nowMs + CALL_MAX_MS])
+  )
 }

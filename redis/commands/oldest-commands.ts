@@ -41,7 +41,7 @@ export async function listOldestCommands(redis: Redis, partitions: number, limit
 
 function commandOf(partition: number, entryId: string, fields: readonly string[]): CommandEntry | null {
   try {
-    return decodeEntry(partition, entryId, fields)
+    return decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
   } catch {
     return null
   }

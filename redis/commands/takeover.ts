@@ -10,7 +10,8 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { heldEntries, type ReadResult, type StreamEntry, type WorkKind } from './command-stream.js'
+import type { StreamEntry } from './command-entry.js'
+import { heldEntries, type ReadResult, type WorkKind } from './command-stream.js'
 
 const beatScript = defineScript('beat')
 const findLiving = defineScript('find_living')
@@ -75,6 +76,31 @@ export async function orphanedCommands<E extends StreamEntry>(
     }
   }
   return orphans
+}
+
+/** Entries of a stream that one sweep looks at: those that workers have. */
+const SWEEP_MAX = 1_000
+
+/**
+ * Entries of one partition that were delivered, and have no owner: their consumer was deleted, or the group was set
+ * forward. No worker would ever get them. Some may be delivered or end meanwhile: requeue.lua looks again.
+ */
+export async function strayEntries<E extends StreamEntry>(
+  redis: Redis,
+  { stream: streamOf, group }: WorkKind<E>,
+  partition: number
+): Promise<StreamEntry[]> {
+  const stream = streamOf(partition)
+  const groups = ((await redis.xinfo('GROUPS', stream)) as unknown[][]).map(row => fieldsOf(row))
+  const lastId = groups.find(fields => fields.get('name') === group)?.get('last-delivered-id')
+  if (lastId === undefined) throw new Error(`NOGROUP The stream ${stream} has no group ${group}.`)
+  const entries = await redis.xrange(stream, '-', String(lastId), 'COUNT', SWEEP_MAX)
+  if (entries.length === 0) return []
+  const page = await redis.xpending(stream, group, '-', '+', 10 * SWEEP_MAX)
+  const held = new Set((page as [string, ...unknown[]][]).map(([entryId]) => entryId))
+  return entries
+    .filter(([entryId]) => !held.has(entryId))
+    .map(([entryId, fields]) => ({ partition, entryId, consumer: '', delivery: '', fields }))
 }
 
 /** Long enough that a new consumer without a heartbeat yet is not removed. */

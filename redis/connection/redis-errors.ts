@@ -7,10 +7,10 @@ export class RedisUnavailable extends Error {}
 
 /**
  * Replies of a server that is loading, failing over, full, unable to write its append-only file, or refuses the login.
- * EXECABORT: one of these met a command of a transaction.
+ * NOGROUP: a consumer group is lost, and is made again. EXECABORT: one of these met a command of a transaction.
  */
 const UNAVAILABLE_REPLY =
-  /^(LOADING|READONLY|MISCONF|OOM|EXECABORT|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS) |^ERR max number of clients/
+  /^(NOGROUP|LOADING|READONLY|MISCONF|OOM|EXECABORT|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS) |^ERR max number of clients/
 
 /** Sentences and names of the client for a connection that is lost, refused or too slow. */
 const LOST_CONNECTION =

@@ -4,40 +4,43 @@
 -- KEYS[3] payments in review        hash      KEYS[4] webhook endpoint         string
 -- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
--- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream
+-- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream   KEYS[17] begun payments hash
 -- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] result of the command or ''
--- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''
--- ARGV[10] reply                ARGV[11] entry id that must still be with its worker, or ''
--- ARGV[12] place of the payment in deliveries                ARGV[13] since when the outcome is in doubt, ms, or ''
--- ARGV[14] sale id or ''        ARGV[15] next reconciliation, ms, or ''  ARGV[16] mark of the leaf
--- ARGV[17] most members of an index
--- Only with an event: ARGV[18] its short form   ARGV[19] what it says of its payment   ARGV[20] its time, ms
+-- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''   ARGV[10] reply
+-- ARGV[11] entry id that begins, or ''    ARGV[12] place of the payment in deliveries
+-- ARGV[13] since when the outcome is in doubt, ms, or ''     ARGV[14] sale id or ''
+-- ARGV[15] next reconciliation, ms, or ''  ARGV[16] mark of the leaf  ARGV[17] consumer that must have what begins
+-- ARGV[18] 1: the record must be open, or ''  ARGV[19] most members of an index
+-- Only with an event: ARGV[20] its short form   ARGV[21] what it says of its payment   ARGV[22] its time, ms
 --
--- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
+-- Returns 1, -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
+-- include is_with
 -- include add_to_index
 -- include remove_from_index
 -- include append_event
 -- include store_result
-local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
+local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable, begunPayments =
   unpack(KEYS)
-local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begun, place, doubtMs, sale, reconcileMs, mark, max, event, about, eventMs =
+local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begins, place, doubtMs, sale, reconcileMs, mark, consumer, mustBeOpen, max, event, about, eventMs =
   unpack(ARGV)
-local head = redis.call('GETRANGE', payment, 0, 23)
-if string.match(head, '^%[%d+,(%d+),') ~= version then
+if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') ~= version then
   return -1
 end
-if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 0 then
+if begins ~= '' and not isWith(commands, group, begins, consumer) then
   return -2
 end
+if mustBeOpen ~= '' and string.sub(redis.call('GET', idempotency) or '', 1, 5) ~= '[1,0,' then
+  return -3
+end
 redis.call('SET', payment, record)
--- The first commit has nothing to take out: at most a wake-up that a dead letter has set, which fires once for nothing.
+-- The first commit has only the wake-up of the acceptance to take out.
 local isFirst = version == '1'
 for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
   if atMs ~= '' then
     redis.call('ZADD', list, atMs, member)
-  elseif not isFirst then
+  elseif not isFirst or list == reconcile then
     redis.call('ZREM', list, member)
   end
 end
@@ -53,6 +56,7 @@ elseif not isFirst then
   redis.call('ZREM', inDoubt, member)
 end
 if before ~= after then
+  redis.call('HDEL', begunPayments, member)
   removeFromIndex({ before, leaf }, mark, '', member)
   addToIndex({ after, leafAfter }, mark, '', member, max)
 end
@@ -65,6 +69,7 @@ end
 if result ~= '' then
   storeResult(idempotency, result)
 end
+-- Also one that another worker has by now: with its result written, none may begin it again.
 if ended ~= '' then
   redis.call('XACK', commands, group, ended)
   redis.call('XDEL', commands, ended)

@@ -14,13 +14,13 @@ import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.j
 import { defineScript } from '../scripts.js'
 import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
+import { type Begin, createBegin } from './beginnings.js'
 import { encodeResult } from './idempotency.js'
 import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
 
 const commit = defineScript('commit')
 const finish = defineScript('finish')
-const beginCommand = defineScript('begin_command')
 
 /** One decision, ready to be written. */
 export interface Commit {
@@ -32,7 +32,7 @@ export interface Commit {
   readonly nowMs: number
   /** The command that ends with this commit, or null while an effect is still to be performed. */
   readonly ends: CommandEntry | null
-  /** The command that begins with this commit: it must still be with this worker. */
+  /** The command that begins with this commit: it must still be with its consumer. */
   readonly begins: CommandEntry | null
   /** Sent along with the reply. */
   readonly times?: WorkerTimes
@@ -40,18 +40,20 @@ export interface Commit {
   readonly traceparent?: string | null
 }
 
-/** `taken_over`: the command that was to begin belongs to another worker by now. Nothing was written then. */
-export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over'
+/**
+ * Nothing was written for the last three. `taken_over`: the command that was to begin belongs to another worker by now.
+ * `answered`: its request has its result, from another command of the same request.
+ */
+export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over' | 'answered'
 
 export interface CommitStore {
-  /**
-   * Whether the entry is still pending with a worker, read before an effect that can't be undone and that no commit
-   * precedes. True at once where no replicas are waited for: a single server knows its deliveries.
-   */
-  begin(entry: CommandEntry): Promise<boolean>
+  /** Before an authorisation, the one call that no commit precedes. */
+  readonly begin: Begin
   commit(write: Commit, partition: number): Promise<CommitOutcome>
   /** Ends a command without a change, if it is still with this worker; `result` null: no request waits for one. */
   finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
+  /** Ends a wake-up that its payment, read in this version, does not need; null: the payment is not in Redis. */
+  endWakeUp(entry: CommandEntry, version: number | null): Promise<void>
 }
 
 export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_MAX): CommitStore {
@@ -64,11 +66,7 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
     }
   }
   return {
-    async begin({ partition, entryId }) {
-      if (!writes.isReplicated) return true
-      const stream = keys.commands(partition)
-      return (await writes.run(stream, node => beginCommand(node, [stream], [PAYMENTS_GROUP, entryId]))) === 1
-    },
+    begin: createBegin(writes),
 
     async commit(write, partition) {
       const reply = replyOf(write)
@@ -76,8 +74,7 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
       const values = [...valuesOf(write, inScript(reply)), indexMax, ...eventOf(write)]
       const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
       if (answer === 1) await wakeAfterwards(reply)
-      if (answer === -2) return 'taken_over'
-      return answer === -1 ? 'version_conflict' : 'committed'
+      return OUTCOMES[Number(answer)] ?? 'committed'
     },
 
     async finish(entry, result, times) {
@@ -87,17 +84,27 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
           ? NO_REPLY
           : { channel: replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
       const places = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
-      const values = [
-        encodeResult(result),
-        PAYMENTS_GROUP,
-        entry.entryId,
-        inScript(reply).channel,
-        inScript(reply).message
-      ]
+      const { channel, message } = inScript(reply)
+      const values = [encodeResult(result), PAYMENTS_GROUP, entry.entryId, entry.consumer, channel, message]
       const ended = await writes.run(keys.commands(partition), node => finish(node, places, values))
       if (ended === 1) await wakeAfterwards(reply)
+    },
+
+    async endWakeUp({ partition, entryId, consumer, paymentKey }, version) {
+      const stream = keys.commands(partition)
+      const lists = [keys.payment(partition, paymentKey), keys.due(partition), keys.reconcile(partition)]
+      const places = [keys.idempotency(partition, 'none'), stream, ...lists]
+      const values = ['', PAYMENTS_GROUP, entryId, consumer, '', '', paymentKey, version ?? '']
+      await writes.run(stream, node => finish(node, places, values))
     }
   }
+}
+
+/** What commit.lua answers. */
+const OUTCOMES: Readonly<Record<number, CommitOutcome>> = {
+  [-1]: 'version_conflict',
+  [-2]: 'taken_over',
+  [-3]: 'answered'
 }
 
 /** A wake-up on its way; channel '': no request waits. */
@@ -134,13 +141,22 @@ function placesOf(write: Commit, partition: number): string[] {
     ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
     ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
     keys.deliveries(partition),
-    keys.webhookUndeliverable(partition, terms.merchantId)
+    keys.webhookUndeliverable(partition, terms.merchantId),
+    keys.begun(partition)
   ]
 }
 
-/** The idempotency record that gets its result. That of the command as a rule, whose name need not be hashed again. */
+/** Of a capture or cancel that begins the record must be open: its request may have been answered meanwhile. */
+function mustBeOpen({ begins }: Commit): boolean {
+  return begins !== null && (begins.command.kind === 'capture' || begins.command.kind === 'cancel')
+}
+
+/**
+ * The idempotency record that gets its result, or must be open. That of the command as a rule, whose name need not be hashed
+ * again.
+ */
 function recordOf({ payment, operationResult, ends, begins }: Commit): string {
-  if (operationResult === null) return 'none'
+  if (operationResult === null) return begins?.record ?? 'none'
   const entry = ends ?? begins
   if (entry?.record && entry.idempotencyKey === operationResult.idempotencyKey) return entry.record
   return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
@@ -174,7 +190,9 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     inDoubtSinceMs(progress) ?? '',
     saleOf(progress),
     write.wake.reconcileAtMs ?? '',
-    leafMark(paymentKey)
+    leafMark(paymentKey),
+    write.begins?.consumer ?? '',
+    mustBeOpen(write) ? 1 : ''
   ]
 }
 

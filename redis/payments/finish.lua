@@ -1,20 +1,30 @@
 -- Ends a command that changed no payment: a refusal, or one whose work was done before.
--- Only its holder can: when the entry was taken over, the one that has it now decides about the result.
+-- Only its owner can: when the entry was taken over, the one that has it now decides about the result.
 --
 -- KEYS[1] idempotency record string     KEYS[2] commands stream
+-- Of a wake-up that its payment does not need:
+-- KEYS[3] payment           string     KEYS[4] due list     zset    KEYS[5] to reconcile     zset
 -- ARGV[1] result of the command or ''
--- ARGV[2] consumer group    ARGV[3] entry id    ARGV[4] reply channel or ''    ARGV[5] reply
+-- ARGV[2] consumer group    ARGV[3] entry id    ARGV[4] consumer
+-- ARGV[5] reply channel or ''           ARGV[6] reply
+-- ARGV[7] member (payment key)          ARGV[8] version of the payment that needs none; '': it is not here
 --
--- Returns the number of entries acknowledged (0: the entry was taken over or ended before).
+-- Returns 1, 2 when the request had its result before, so that nothing is replied, or 0 when the entry is not with this consumer.
+-- include is_with
 -- include store_result
-if redis.call('XACK', KEYS[2], ARGV[2], ARGV[3]) == 0 then
+if not isWith(KEYS[2], ARGV[2], ARGV[3], ARGV[4]) then
   return 0
 end
+redis.call('XACK', KEYS[2], ARGV[2], ARGV[3])
 redis.call('XDEL', KEYS[2], ARGV[3])
-if ARGV[1] ~= '' then
-  storeResult(KEYS[1], ARGV[1])
+if KEYS[3] and (string.match(redis.call('GETRANGE', KEYS[3], 0, 23), '^%[%d+,(%d+),') or '') == ARGV[8] then
+  redis.call('ZREM', KEYS[4], ARGV[7])
+  redis.call('ZREM', KEYS[5], ARGV[7])
 end
-if ARGV[4] ~= '' then
-  redis.call('PUBLISH', ARGV[4], ARGV[5])
+if ARGV[1] ~= '' and not storeResult(KEYS[1], ARGV[1]) then
+  return 2
+end
+if ARGV[5] ~= '' then
+  redis.call('PUBLISH', ARGV[5], ARGV[6])
 end
 return 1

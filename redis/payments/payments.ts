@@ -61,7 +61,7 @@ export interface PaymentStore {
   /** Null: accepted. Else what an earlier request with the same key left. Without `retentionMs` it is kept for ever. */
   acceptPayment(
     payment: Payment,
-    command: Command,
+    command: Command & { kind: 'create' },
     acceptance: Acceptance,
     retentionMs?: number | null
   ): Promise<IdempotencyValue | null>
@@ -114,9 +114,11 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
         keys.payment(partition, paymentKey),
         keys.commands(partition),
         ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
-        ...withLeaves(referenceIndex(partition, merchantId, prefix), mark)
+        ...withLeaves(referenceIndex(partition, merchantId, prefix), mark),
+        keys.reconcile(partition)
       ]
-      const values = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax, retentionMs ?? '', ...entry]
+      const values: (string | number)[] = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax]
+      values.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
       const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
@@ -132,7 +134,8 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
         keys.payment(partition, paymentKey),
         keys.commands(partition)
       ]
-      const values = [value, retentionMs, payment.version, ...entry]
+      const mayBeItself = refusal === 'operation_in_progress'
+      const values = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
       const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
       if (kind === 'accepted') return { kind, payment }

@@ -2,7 +2,7 @@
  * The command to deliver the first event of a payment, as it stands in a stream. Without `kind`, which is `deliver` as a
  * rule, it is also how a payment stands in the lists of what waits: scripts move it from one to the other.
  */
-import type { StreamEntry } from '../commands/command-stream.js'
+import type { StreamEntry } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { DamagedValue, oneOf, required, storedValue } from '../stored-fields.js'
 
@@ -46,8 +46,8 @@ export function encodeDelivery({ paymentKey, merchantId, kind }: Delivery): stri
 }
 
 /** Reads an entry. Throws as `storedValue` does. */
-export function decodeDelivery(partition: number, entryId: string, fields: readonly string[]): DeliveryEntry {
+export function decodeDelivery({ entryId, partition, fields, consumer, delivery }: StreamEntry): DeliveryEntry {
   const text = fieldsOf(fields).get('e')
   if (text === undefined) throw new DamagedValue(`The stream entry ${entryId} is not the command of a delivery.`)
-  return { partition, entryId, fields, ...storedDelivery.decode(text) }
+  return { partition, entryId, fields, consumer, delivery, ...storedDelivery.decode(text) }
 }

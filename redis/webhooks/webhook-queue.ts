@@ -6,7 +6,7 @@
  * in exactly one of them.
  */
 import type { DeliveryState } from '../../machines/webhook-delivery.js'
-import { requeueCommand, type WorkKind } from '../commands/command-stream.js'
+import { requeueCommand, requeueEntry, type WorkKind } from '../commands/command-stream.js'
 import { encodeLetter } from '../commands/stored-letter.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
@@ -38,7 +38,8 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
   stream: keys.deliveries,
   decode: decodeDelivery,
   encodeRedelivered: encodeDelivery,
-  again: entry => entry
+  isBegun: async () => true,
+  release: (redis, entry) => requeueEntry(redis, deliveryWork, entry)
 }
 
 /** The first event of a payment, and where it goes. */

@@ -103,7 +103,7 @@ export const paymentSettings = {
     ['payments'],
     5,
     [2, 100],
-    'Deliveries of a command before it goes to the dead-letter stream.'
+    'How often a command may end a worker, or fail, before it goes to the dead-letter stream.'
   ),
   heartbeatMs: integer(
     'HEARTBEAT_MS',

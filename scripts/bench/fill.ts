@@ -41,7 +41,7 @@ export async function fill(
     const decision = decide(payment, { type: 'APPROVED', isCaptured: true, references: references(), nowMs }, policy)
     if (decision.kind === 'refused') throw new Error('unreachable: a pending payment takes an approval')
     await commits.commit(
-      { ...decision, nowMs, wake: wakeTimes(decision.payment.progress), ends: null, begins: null },
+      { ...decision, nowMs, wake: wakeTimes(decision.payment.progress, nowMs), ends: null, begins: null },
       partition
     )
   }

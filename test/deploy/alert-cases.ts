@@ -131,6 +131,8 @@ export const alertCases: readonly AlertCase[] = [
   when('ManyPaymentsNeedOperator', 'payments_in_review', '7x30 27x10', '32m'),
   when('ManyPaymentsNeedOperator', 'dead_letters', '0x30 20x10', '32m'),
   when('CommandsLeftToOtherVersion', 'commands_not_ended_total{way="left"}', '0+1x20', '15m'),
+  when('CommandsLost', 'stray_commands_total', '0 0 1x10', '5m'),
+  when('CommandsLost', 'payments_abandoned_total', '0 0 1x10', '5m'),
   when('WorkerDied', 'takeovers_total', '0 0 1x10', '5m'),
   when('VersionConflicts', 'commit_seconds_count{outcome="version_conflict"}', '0+120x30', '25m'),
   { ...when('WakeUpsOverdue', 'wakeups_due', '1001x10', '4m'), without: 'card_payments_wakeups_due' },

@@ -37,6 +37,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   idempotency: keys.idempotency(0, '<record>'),
   commands: keys.commands(0),
   deadLetters: keys.deadLetters(0),
+  begun: keys.begun(0),
   due: keys.due(0),
   reconcile: keys.reconcile(0),
   rests: keys.rests(0),

@@ -24,13 +24,14 @@ export async function runAnySeed(options: AnyWorldOptions): Promise<RunResult> {
 function isOneOfTheShare({
   seed,
   mutant,
-  isFailingOver,
+  failover,
+  isTampered,
   isTouched,
   trouble,
   secrets,
   hasArchive
 }: RunOptions): boolean {
-  const chosen = [mutant, trouble, secrets].some(choice => choice !== undefined)
-  const isAnyChosen = chosen || isFailingOver === true || isTouched === true || hasArchive === true
+  const chosen = [mutant, failover, trouble, secrets].some(choice => choice !== undefined)
+  const isAnyChosen = chosen || isTampered === true || isTouched === true || hasArchive === true
   return !isAnyChosen && seed % CONTRARY_EVERY === 1
 }

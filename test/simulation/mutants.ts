@@ -20,6 +20,8 @@ export interface Mutant extends Exchange {
   readonly showsSuspended?: ScenarioName
   /** It shows in worlds with an acquirer of this kind (contrary-world.ts). */
   readonly contrary?: ContraryKind
+  /** The worlds in which it shows. */
+  readonly world?: { readonly isTampered?: true; readonly failover?: 'confirmed'; readonly secrets?: 'lockless' }
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
 }
@@ -27,13 +29,16 @@ export interface Mutant extends Exchange {
 export const mutants = {
   'no-version-compare': {
     description: 'A commit overwrites any stored version.',
-    script: replace("if string.match(head, '^%[%d+,(%d+),') ~= version then", 'if false then')
+    script: replace(
+      "if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') ~= version then\n  return -1",
+      'if false then\n  return -1'
+    )
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
     // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
     showsSuspended: 'refund whose answer is lost',
-    script: replace("if begun ~= '' and", 'if false and')
+    script: replace("if begins ~= '' and", 'if false and')
   },
   'lost-acknowledgement': {
     description: 'The last commit does not take the command out of the stream.',
@@ -102,21 +107,35 @@ export const mutants = {
     description: 'What is due leaves the list without a command.',
     script: replace("redis.call('XADD', KEYS[2], '*', 'e', string.format(ARGV[3], due[i], due[i + 1]))", '')
   },
-  'forgotten-first-delivery': {
-    description: 'A command that is requeued looks new: the authorisation is sent again.',
-    script: replace(
-      "redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))\nreturn 1",
-      // The delivery count stands behind the list of the command.
-      `redis.call('XADD', KEYS[1], '*', 'e', string.gsub(ARGV[4], '%],1,', '],0,'))
-return 1`
-    )
+  'unmarked-authorisation': {
+    description:
+      'An authorisation is sent without a mark: delivered again by a group that was set back, it is sent again.',
+    world: { isTampered: true },
+    script: replace("redis.call('HSET', begun, member, delivery)", '')
+  },
+  'counted-deliveries': {
+    description: 'What stands for the mark is that a command was taken over: a group that is lost forgets it.',
+    world: { isTampered: true },
+    worker: deps => ({
+      ...deps,
+      commits: {
+        ...deps.commits,
+        begin: async ({ deliveryCount }) => (deliveryCount > 0 ? 'begun_before' : 'begun')
+      }
+    })
+  },
+  'begun-by-any-worker': {
+    description: 'An authorisation is begun, without a mark, by a worker that lost it to another one in a failover.',
+    world: { failover: 'confirmed', secrets: 'lockless' },
+    script: lua =>
+      lua.replace("redis.call('HSET', begun, member, delivery)", '').replace('1, consumer) == 1', '1) == 1')
   },
   'late-authorisation': {
     description: 'A new payment is sent however long it has waited for a worker.',
     showsSuspended: 'create while all workers are away',
     script: replace(
       "redis.call('XADD', KEYS[3], '*', 's'",
-      `for i = 8, #ARGV do
+      `for i = 9, #ARGV do
   ARGV[i] = string.gsub(ARGV[i], '%]%],', ']],9')
 end
 redis.call('XADD', KEYS[3], '*', 's'`

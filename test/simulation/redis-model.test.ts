@@ -151,6 +151,15 @@ function streamSteps(random: Random): Steps {
     ['XREADGROUP', 'GROUP', 'payments', consumer, 'STREAMS', stream, '0'],
     ['XACK', stream, 'payments', entry],
     ['XDEL', stream, entry],
+    ['XTRIM', stream, 'MAXLEN', random.pick(['3', '20', '60'])],
+    ['XGROUP', 'SETID', stream, 'payments', random.pick(['0', '$'])],
+    ['XGROUP', 'CREATE', stream, 'payments', '0', 'MKSTREAM'],
+    random.pick([
+      ['XGROUP', 'DESTROY', stream, 'payments'],
+      ['XLEN', stream],
+      ['XLEN', stream]
+    ]),
+    ['XGROUP', 'DELCONSUMER', stream, 'payments', consumer],
     ['XPENDING', stream, 'payments', '-', '+', '10', consumer],
     ['XPENDING', stream, 'payments', '(0-0', '+', '2', consumer],
     ['XPENDING', stream, 'payments', 'IDLE', '100000', '-', '+', '10']
@@ -163,15 +172,26 @@ function scriptSteps(random: Random): Steps {
   const score = String(random.between(0, 20))
   const version = String(random.between(1, 6))
   return [
-    script('requeue', [stream], ['payments', entry, 'p', 'member1', 'n', score]),
+    script('requeue', [stream], ['payments', entry, random.pick(['', consumer]), 'p', 'member1', 'n', score]),
+    script('release_command', [stream, 'hash1'], ['payments', entry, consumer, 'field1', score, 'p', 'member1']),
+    script(
+      'begin_commands',
+      [stream, 'hash1', one('pay')],
+      ['payments', entry, consumer, one('field'), version, random.pick(['', score])]
+    ),
     script(
       'dead_letter',
-      [stream, 'dead', one('zset'), one('text')],
-      ['payments', entry, 'member1', score, '[2,"r"]', 'p', 'm']
+      [stream, 'dead', one('zset'), one('text'), 'zset1'],
+      ['payments', entry, consumer, 'member1', random.pick([score, 'never']), '[2,"r"]', 'p', 'm']
     ),
-    script('finish', [one('text'), stream], ['[2,"r"]', 'payments', entry, 'channel', 'reply']),
+    script('finish', [one('text'), stream], ['[2,"r"]', 'payments', entry, consumer, 'channel', 'reply']),
+    script(
+      'finish',
+      [one('text'), stream, one('pay'), 'zset1', 'zset2'],
+      ['', 'payments', entry, consumer, '', '', one('member'), random.pick(['', version])]
+    ),
     script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
-    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]']),
+    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]', random.pick(['', '30'])]),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
@@ -180,10 +200,24 @@ function scriptSteps(random: Random): Steps {
     script('list_payments', ['lex1', 'lex2'], ['oldest', '2', '', '(', random.pick(['(~', '(b'])]),
     script(
       'accept_payment',
-      [one('text'), one('pay'), stream, one('lex'), one('lex')],
-      ['[1,0,"f"]', '[1,1,"m",[]]', 'a', 'b', 'p', 'a', '']
+      [one('text'), one('pay'), stream, one('lex'), one('lex'), one('lex'), one('lex'), one('lex'), 'zset1'],
+      ['[1,0,"f"]', '[1,1,"m",[]]', 'a', 'b', '', '3', '', score, 'p', 'a']
     ),
-    script('accept_operation', [one('text'), one('pay'), stream], ['[1,0,"f"]', '100000', version, 'p', 'a']),
+    script(
+      'accept_operation',
+      [one('text'), one('pay'), stream],
+      ['[1,0,"f"]', '100000', version, random.pick(['', '1']), 'p', 'a']
+    ),
+    ...commitSteps(random)
+  ]
+}
+
+function commitSteps(random: Random): Step[] {
+  const one = oneOfTwo(random)
+  const [entry, consumer] = [anEntry(random), one('worker')]
+  const score = String(random.between(0, 20))
+  const version = String(random.between(1, 6))
+  return [
     script(
       'commit',
       [
@@ -193,14 +227,15 @@ function scriptSteps(random: Random): Steps {
         one('text'),
         'events3',
         one('text'),
-        stream,
+        STREAM,
         'doubt',
         'sales',
         'lex3',
         ...['lex1', 'leaf1'],
         ...[one('lex'), 'leaf2'],
         'deliveries',
-        'given up'
+        'given up',
+        'hash1'
       ],
       [
         version,
@@ -218,7 +253,7 @@ function scriptSteps(random: Random): Steps {
         random.pick(['', score]),
         random.pick(['', 'sale']),
         random.pick(['', score]),
-        ...['mark', '3'],
+        ...['mark', consumer, random.pick(['', '1']), '3'],
         ...random.pick([[], ['[1]', '[9,"r"]', score]])
       ]
     )

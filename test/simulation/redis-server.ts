@@ -8,13 +8,16 @@ import { RedisData } from './redis-data.js'
 import { blockMsOf } from './redis-streams.js'
 import type { World } from './world.js'
 
+/** How far a replica is behind (ms, on average). */
+const REPLICA_LAG_MS = 3
+
 /** Called with each command that a client or a script runs, before it runs. Throws to say that something is wrong. */
 export type Watch = (args: readonly string[], data: RedisData) => void
 
 /** A reader that waits for entries. It is gone when the server has noticed that its client is gone. */
 export interface BlockedReader {
   readonly args: readonly string[]
-  readonly answer: (reply: Reply) => void
+  readonly answer: (reply: Reply | Error) => void
   isGone: boolean
 }
 
@@ -46,6 +49,8 @@ export class RedisServer {
   /** Whether a stream has got an entry that blocked readers have not been offered yet. */
   #hasGrown = false
   readonly #log: { atMs: number; args: readonly string[] }[] = []
+  /** How many commands of the log a WAIT has confirmed. */
+  #confirmed = 0
 
   constructor(world: World, options: ServerOptions) {
     this.#world = world
@@ -56,11 +61,14 @@ export class RedisServer {
   execute(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
     try {
       const name = (args[0] ?? '').toUpperCase()
+      if (name === 'WAIT') return this.#wait(answer)
       this.#keep(args)
       if (name === 'XREADGROUP' || name === 'XREAD') return this.#read(args, answer)
       answer(this.#run(name, args))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
+      // Nothing ran: it would run on a replica, which has the script from before.
+      if (this.options.hasReplica && error.message.startsWith('NOSCRIPT')) this.#log.pop()
       answer(error)
     }
     this.#serveBlocked()
@@ -98,26 +106,36 @@ export class RedisServer {
     this.isDown = this.isLost
   }
 
-  /** A replica takes over that has not got the last `count` commands. */
+  /** A replica takes over that has not got the last `count` commands, as far as no WAIT has confirmed them. */
   failOver(count: number): void {
-    const kept = this.#log.slice(0, Math.max(0, this.#log.length - count))
+    const kept = this.#log.slice(0, Math.max(this.#confirmed, this.#log.length - count))
     this.kill()
     this.data = new RedisData()
     this.#log.length = 0
     const { watch } = this
     this.watch = () => undefined
     for (const { atMs, args } of kept) {
-      this.data.nowMs = atMs
       this.#log.push({ atMs, args })
       try {
         if (args[0] === 'PUBLISH') continue
-        this.#run((args[0] ?? '').toUpperCase(), args)
+        this.#run((args[0] ?? '').toUpperCase(), args, atMs)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
       }
     }
     this.watch = watch
     this.restart()
+  }
+
+  /** The replica is a little behind, and has by then what was written when it was asked. */
+  #wait(answer: (reply: Reply) => void): null {
+    const [written, master] = [this.#log.length, this.data]
+    this.#world.after(this.#world.random.exponential(REPLICA_LAG_MS), null, () => {
+      if (this.isDown || this.data !== master) return
+      this.#confirmed = Math.max(this.#confirmed, written)
+      answer(1)
+    })
+    return null
   }
 
   #keep(args: readonly string[]): void {
@@ -128,8 +146,8 @@ export class RedisServer {
     return this.#world.nowMs + this.clockAheadMs
   }
 
-  #run(name: string, args: readonly string[]): Reply {
-    this.data.nowMs = this.#clockMs
+  #run(name: string, args: readonly string[], atMs = this.#clockMs): Reply {
+    this.data.nowMs = atMs
     if (name === 'EVALSHA' || name === 'EVAL') return this.#runScript(name, args)
     return this.#command(args)
   }
@@ -146,7 +164,7 @@ export class RedisServer {
   #command(args: readonly string[]): Reply {
     if ((args[0] ?? '').toUpperCase() === 'PUBLISH') return this.#publish(args[1] ?? '', args[2] ?? '')
     this.watch(args, this.data)
-    if (args[0] === 'XADD') this.#hasGrown = true
+    if (args[0] === 'XADD' || args[0] === 'XGROUP') this.#hasGrown = true
     return this.data.execute(args)
   }
 
@@ -182,12 +200,22 @@ export class RedisServer {
     if (!this.#hasGrown) return
     this.#hasGrown = false
     for (const reader of [...this.#blocked]) {
-      const found = reader.isGone ? null : this.data.execute(reader.args)
+      const found = reader.isGone ? null : this.#readAgain(reader.args)
       if (found === null && !reader.isGone) continue
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
       if (found === null) continue
       this.#keep(reader.args)
       reader.answer(found)
+    }
+  }
+
+  /** A reader whose group is gone hears so. */
+  #readAgain(args: readonly string[]): Reply | Error {
+    try {
+      return this.data.execute(args)
+    } catch (error) {
+      if (error instanceof ReplyError) return error
+      throw error
     }
   }
 }

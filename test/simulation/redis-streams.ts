@@ -122,7 +122,7 @@ function newEntries(data: Streams, stream: Stream, group: Group, request: GroupR
 
 function ownEntries(data: Streams, stream: Stream, group: Group, request: GroupRead, after: string): Reply[] {
   const rows: Reply[] = []
-  for (const [id, pending] of group.pending) {
+  for (const [id, pending] of pendingInOrder(group)) {
     if (rows.length >= request.count) break
     if (pending.consumer !== request.consumer || !isAfter(id, after)) continue
     const isThere = stream.entries.has(id)
@@ -131,6 +131,11 @@ function ownEntries(data: Streams, stream: Stream, group: Group, request: GroupR
     rows.push([id, stream.entries.get(id) ?? null])
   }
   return rows
+}
+
+/** What is delivered again, after a group was set back, has no place at the end. */
+function pendingInOrder({ pending }: Group): [string, Pending][] {
+  return [...pending].sort(([a], [b]) => (isAfter(a, b) ? 1 : -1))
 }
 
 function noteConsumer(data: Streams, group: Group, name: string): void {
@@ -171,8 +176,12 @@ export const streamCommands: Readonly<Record<string, (data: Streams, args: reado
     [...(data.stream(key)?.entries ?? [])]
       .filter(([id]) => (start === '-' || !isAfter(start, id)) && (end === '+' || !isAfter(id, end)))
       .map(([id, fields]) => [id, fields]),
-  XGROUP: (data, [verb = '', ...args]) =>
-    verb.toUpperCase() === 'CREATE' ? createGroup(data, args) : dropConsumer(data, args),
+  XTRIM: (data, [key = '', ...args]) => trim(data.stream(key), args),
+  XGROUP: (data, [verb = '', ...args]) => {
+    const change = groupChanges[verb.toUpperCase()]
+    if (change === undefined) throw new ReplyError(`ERR the simulation does not know XGROUP ${verb}`)
+    return change(data, args)
+  },
   XREAD: (data, args) => readStreams(data, parseRead(args)),
   XREADGROUP: (data, args) => readGroup(data, parseGroupRead(args)),
   XPENDING: (data, [key = '', name = '', ...options]) => {
@@ -182,7 +191,7 @@ export const streamCommands: Readonly<Record<string, (data: Streams, args: reado
     const [start = '-', end = '+', count = '0', consumer] = isIdleGiven ? options.slice(2) : options
     const isFrom = (id: string): boolean =>
       start === '-' || (start.startsWith('(') ? isAfter(id, start.slice(1)) : !isAfter(start, id))
-    return [...group.pending]
+    return pendingInOrder(group)
       .filter(([id]) => isFrom(id) && (end === '+' || !isAfter(id, end)))
       .filter(([, row]) => consumer === undefined || row.consumer === consumer)
       .filter(([, row]) => data.nowMs - row.atMs >= idleMs)
@@ -190,6 +199,7 @@ export const streamCommands: Readonly<Record<string, (data: Streams, args: reado
       .map(([id, row]) => [id, row.consumer, Math.floor(data.nowMs - row.atMs), row.times])
   },
   XINFO: (data, [what = '', key = '', name = '']) => {
+    if (what.toUpperCase() === 'GROUPS') return groupRows(data.stream(key))
     if (what.toUpperCase() !== 'CONSUMERS') throw new ReplyError(`ERR the simulation does not know XINFO ${what}`)
     const group = groupOf(data, key, name)
     return [...group.consumers].map(([consumer, { seenMs }]) => [
@@ -221,6 +231,33 @@ function createGroup(data: Streams, [key = '', name = '', start = '']: readonly 
   if (stream.groups.has(name)) throw new ReplyError('BUSYGROUP Consumer Group name already exists')
   stream.groups.set(name, { lastId: start === '$' ? stream.lastId : '0-0', pending: new Map(), consumers: new Map() })
   return 'OK'
+}
+
+function groupRows(stream: Stream | undefined): Reply {
+  if (stream === undefined) throw new ReplyError('ERR no such key')
+  return [...stream.groups].map(([name, { consumers, pending, lastId }]) => [
+    ...['name', name, 'consumers', consumers.size, 'pending', pending.size, 'last-delivered-id', lastId]
+  ])
+}
+
+/** MAXLEN only, exactly. What is pending stays pending. */
+function trim(stream: Stream | undefined, [how = '', most = '']: readonly string[]): number {
+  if (how !== 'MAXLEN') throw new ReplyError(`ERR the simulation does not trim by ${how}`)
+  const ids = [...(stream?.entries.keys() ?? [])]
+  const gone = ids.slice(0, Math.max(0, ids.length - Number(most)))
+  for (const id of gone) stream?.entries.delete(id)
+  return gone.length
+}
+
+const groupChanges: Readonly<Record<string, (data: Streams, args: readonly string[]) => Reply>> = {
+  CREATE: createGroup,
+  DELCONSUMER: dropConsumer,
+  DESTROY: (data, [key = '', name = '']) => (data.stream(key)?.groups.delete(name) ? 1 : 0),
+  SETID: (data, [key = '', name = '', id = '']) => {
+    const group = groupOf(data, key, name)
+    group.lastId = id === '$' ? (data.stream(key)?.lastId ?? '0-0') : id === '0' ? '0-0' : id
+    return 'OK'
+  }
 }
 
 /** What the consumer holds is forgotten, as in Redis: it stays in the stream and is never delivered again. */

@@ -1,4 +1,5 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
+import { CALL_MAX_MS } from '../../machines/payment/decide.js'
 import { paymentWork } from '../../redis/commands/command-stream.js'
 import { keys, partitionOf } from '../../redis/keys.js'
 import { encodeEndpoint, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
@@ -17,14 +18,21 @@ import { MERCHANT_IDS, nextMoveMs } from './simulated-mover.js'
 import type { NetworkTrouble } from './simulated-network.js'
 import { report } from './stage.js'
 import { play } from './story.js'
+import { beginTampering } from './tampering.js'
+import { makeTrouble } from './trouble.js'
 import { watchWrites } from './watch-writes.js'
 import { Process, World } from './world.js'
 
 export interface RunOptions {
   readonly seed: number
   readonly mutant?: MutantName
-  /** Each few seconds a replica takes over that has not got the last durable writes: what no WAIT can cost. */
-  readonly isFailingOver?: boolean
+  /**
+   * Each few seconds a replica takes over that has not got the last durable writes. `unconfirmed`: what no WAIT can cost.
+   * `confirmed`: writes that count wait for it.
+   */
+  readonly failover?: 'unconfirmed' | 'confirmed'
+  /** Streams and their groups are changed by hand, while workers die (tampering.ts). */
+  readonly isTampered?: boolean
   /** Sales change without the service: people in the acquirer's portal, and a network that makes up its mind later. */
   readonly isTouched?: boolean
   /** Long trouble of the whole card network; a mutant may need it to show. */
@@ -48,13 +56,8 @@ export interface RunResult {
 }
 
 const TROUBLE_MS = 30_000
-/** Commands that a failover without WAIT may lose, and how often one happens (ms). */
+/** Commands that a failover without WAIT may lose. */
 const FAILOVER_LOSES_MAX = 12
-const FAILOVER_EVERY_MS = 12_000
-/** How far the clock of the durable Redis may be wrong, which all others follow: a good deal less than the horizon (ms). */
-const JUMP_MAX_MS = 7_500
-/** The same for the memory-only one, whose clock measures the lives of locks and tokens alone (ms). */
-const JUMP_FAR_MS = 60_000
 const BY_HAND = 0.25
 const UNFINISHED = 0.15
 const OWN_REPORTED = 0.5
@@ -66,15 +69,17 @@ const ARCHIVE_TROUBLE_MS = 24 * 3_600_000
 /** A world whose trouble keeps it from a quiet time would take minutes. */
 const ARCHIVE_TROUBLE_EVENTS = 12_000
 const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
+/** Until a call counts as lost, and then as for all others (ms). */
+const TAMPERED_PEACE_MAX_MS = 2 * CALL_MAX_MS
 /** Beyond every wake-up that a payment can have. */
 export const PEACE_MAX_MS = 900_000
 
 /** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
 export async function runSeed(options: RunOptions): Promise<RunResult> {
-  const { seed, isFailingOver, isTouched, trace } = options
+  const { seed, failover, isTouched, trace } = options
   const world = new World(seed, trace ?? null)
   const faults = drawFaults(world.random)
-  if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
+  if (failover !== undefined) faults.failoverLoses = FAILOVER_LOSES_MAX
   const hasArchive = options.hasArchive ?? mayHaveArchive(options)
   if (hasArchive) Object.assign(faults, drawArchiveFaults(world.random))
   if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
@@ -82,9 +87,10 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
 }
 
 /** Worlds with long trouble of another kind would last for very long. */
-function mayHaveArchive({ seed, isFailingOver, trouble, secrets, mutant }: RunOptions): boolean {
+function mayHaveArchive({ seed, failover, isTampered, trouble, secrets, mutant }: RunOptions): boolean {
   const planted: Mutant | null = mutant === undefined ? null : mutants[mutant]
-  if (isFailingOver || secrets !== undefined || (trouble ?? planted?.trouble) !== undefined) return false
+  if (failover !== undefined || isTampered || secrets !== undefined || (trouble ?? planted?.trouble) !== undefined)
+    return false
   return planted?.archive !== undefined || seed % ARCHIVE_EVERY === 0
 }
 
@@ -93,7 +99,11 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
   const mutant: Mutant | null = options.mutant === undefined ? null : mutants[options.mutant]
   const trouble = options.trouble ?? mutant?.trouble
   const { random } = world
-  const installation = new Installation(world, faults, mutant, { isLockless: secrets === 'lockless', hasArchive })
+  const installation = new Installation(world, faults, mutant, {
+    isLockless: secrets === 'lockless',
+    hasArchive,
+    isReplicated: options.failover === 'confirmed'
+  })
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const outside = new Process('outside', true)
@@ -122,11 +132,13 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
   if (stories > early) world.after(TROUBLE_BEGINS_AFTER_MS, outside, () => begin(early, stories))
   if (faults.byHand > 0) touchSales(world, installation, outside)
   makeTrouble(world, installation, faults)
+  const tampering = options.isTampered ? beginTampering(world, installation) : { isOver: true }
   if (trouble !== undefined) beginTrouble(world, installation, trouble)
   if (secrets === 'away') takeSecretsAway(world, installation)
   if (hasArchive) world.quietUntilMs = () => quietUntilMs(installation, merchants)
   const isOver = (): boolean => hasArchive && (ended === stories || world.events > ARCHIVE_TROUBLE_EVENTS)
   await world.turn(isOver, hasArchive ? ARCHIVE_TROUBLE_MS : TROUBLE_MS)
+  tampering.isOver = true
   makePeace(world, installation, faults)
   if (secrets === 'away') for (const problem of await outliveOutage(world, installation)) violations.add(problem)
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
@@ -134,7 +146,8 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
     for (const problem of await outliveTrouble(world, installation, trouble)) violations.add(problem)
   }
   const isDone = (): boolean => ended === stories && isAtRest(installation) && isEverybodyAwake(world, installation)
-  const hasEnded = await world.turn(isDone, hasArchive ? ARCHIVE_PEACE_MAX_MS : PEACE_MAX_MS)
+  const peaceMs = options.isTampered ? TAMPERED_PEACE_MAX_MS : PEACE_MAX_MS
+  const hasEnded = await world.turn(isDone, hasArchive ? ARCHIVE_PEACE_MAX_MS : peaceMs)
   if (!hasEnded) violations.add(`not at rest long after the last fault; ${ended} of ${stories} stories have ended`)
   if (hasArchive) {
     for (const problem of await auditMoving(world, installation, outside, merchants)) violations.add(problem)
@@ -172,75 +185,6 @@ export function registerWebhooks({ durable, config }: Installation, merchants: r
     const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
     durable.execute(['SET', key, encodeEndpoint(endpoint)], () => undefined)
   }
-}
-
-/** Faults that come by themselves, not at a step of a process. */
-function makeTrouble(world: World, installation: Installation, faults: Faults): void {
-  const { durable, secrets, receivers } = installation
-  const every = (gap: () => number, strikes: () => void): void => {
-    if (gap() <= 0) return
-    const next = (): void =>
-      void world.after(world.random.exponential(gap()), null, () => {
-        if (gap() <= 0) return
-        strikes()
-        next()
-      })
-    next()
-  }
-  every(
-    () => faults.redisDiesEveryMs,
-    () => {
-      const server = world.random.chance(0.7) ? durable : secrets
-      if (server.isDown) return
-      world.note(`${server.options.name} dies`)
-      server.kill()
-      world.after(world.random.between(50, 3_000), null, () => server.restart())
-    }
-  )
-  every(
-    () => faults.redisStallsEveryMs,
-    () => {
-      world.note('stall')
-      durable.stalledUntilMs = world.nowMs + world.random.between(100, 7_000)
-    }
-  )
-  every(
-    () => faults.redisClockJumpsEveryMs,
-    () => {
-      const [server, aheadMaxMs] = world.random.chance(0.6) ? [durable, JUMP_MAX_MS] : [secrets, JUMP_FAR_MS]
-      server.clockAheadMs = world.random.between(-aheadMaxMs, aheadMaxMs)
-      world.note(`${server.options.name} clock jumps`, `${server.clockAheadMs} ms ahead`)
-    }
-  )
-  every(
-    () => (faults.failoverLoses > 0 ? FAILOVER_EVERY_MS : 0),
-    () => {
-      if (durable.isDown) return
-      const lost = world.random.between(1, faults.failoverLoses)
-      world.note('failover', `${lost} commands lost`)
-      durable.failOver(lost)
-    }
-  )
-  every(
-    () => faults.receiversLeaveEveryMs,
-    () => {
-      world.note('receivers away')
-      receivers.awayUntilMs = world.nowMs + world.random.between(500, 10_000)
-    }
-  )
-  world.onLocksVanish = () => {
-    world.note('locks vanish')
-    for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
-  }
-  every(() => faults.locksVanishEveryMs, world.onLocksVanish)
-  const { archive } = installation
-  every(
-    () => (archive === null ? 0 : faults.archiveLeavesEveryMs),
-    () => {
-      world.note('archive away')
-      if (archive !== null) archive.awayUntilMs = world.nowMs + world.random.between(500, 20_000)
-    }
-  )
 }
 
 /** From here on nothing goes wrong any more. Suspended processes resume by themselves. */

@@ -2,7 +2,7 @@
  * `npm run simulate`: many runs of the real code in simulated worlds, each with its own faults; or one of them, step by
  * step; or no random faults, but a death or a long sleep at every point of every operation, and a second death afterwards.
  *
- * What `--failover` finds is what a failover without WAIT costs.
+ * What `--failover unconfirmed` finds is what a failover without WAIT costs.
  */
 import { Option } from 'commander'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
@@ -19,7 +19,8 @@ interface SimulateOptions {
   readonly from: number
   readonly seed?: number
   readonly mutant?: MutantName
-  readonly failover?: boolean
+  readonly failover?: 'unconfirmed' | 'confirmed'
+  readonly tampered?: boolean
   readonly byHand?: boolean
   readonly network?: NetworkTrouble
   readonly secrets?: 'lockless' | 'away'
@@ -51,7 +52,12 @@ const command = toolCommand({
     `plant a mistake: ${Object.keys(mutants).join(', ')}`,
     oneOf(Object.keys(mutants) as MutantName[])
   )
-  .option('--failover', 'lose the last writes of the durable Redis now and then')
+  .option(
+    '--failover <writes>',
+    'lose the last writes of the durable Redis now and then: `unconfirmed`, or `confirmed`, where those that count wait for a replica (WAIT_REPLICAS=1)',
+    oneOf(['unconfirmed', 'confirmed'])
+  )
+  .option('--tampered', 'streams and their groups are changed by hand, while workers die')
   .option('--by-hand', 'sales change in the portal of the acquirer; an operator works through the manual review list')
   .option(
     '--network <trouble>',
@@ -74,13 +80,26 @@ const command = toolCommand({
     new Option(
       '--matrix',
       'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
-    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'secrets', 'archive', 'json'])
+    ).conflicts([
+      'seeds',
+      'from',
+      'seed',
+      'mutant',
+      'failover',
+      'tampered',
+      'byHand',
+      'network',
+      'secrets',
+      'archive',
+      'json'
+    ])
   )
   .option('--json', 'print JSON')
 const { options } = readCommandLine<SimulateOptions>(command)
 
 const chosen = {
-  isFailingOver: options.failover ?? false,
+  ...(options.failover === undefined ? {} : { failover: options.failover }),
+  isTampered: options.tampered ?? false,
   isTouched: options.byHand ?? false,
   ...(options.archive ? { hasArchive: true } : {}),
   ...(options.contrary ? { isContrary: true } : {}),

@@ -8,16 +8,15 @@ import type { PaymentArchive } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
 import { spanMs } from '../../machines/webhook-schedule.js'
 import { createCardStore } from '../../redis/cards/cards.js'
-import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { createCommandQueue, paymentWork } from '../../redis/commands/command-stream.js'
 import { listenForReplies } from '../../redis/commands/replies.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
-import { unreplicated } from '../../redis/connection/writes.js'
+import { createWrites, unreplicated, type Writes } from '../../redis/connection/writes.js'
 import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
-import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { createTokenStore } from '../../redis/tokens/tokens.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { systemClock } from '../../runtime/clock.js'
@@ -28,7 +27,6 @@ import { startCommandLoop } from '../../workers/payments/command-loop.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
 import { repeatNotificationRounds } from '../../workers/payments/notification-rounds.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
-import { startRounds } from '../../workers/timers/rounds-loop.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
 import { WrittenEvents } from './audit-webhooks.js'
@@ -42,6 +40,7 @@ import { SimulatedArchive } from './simulated-archive.js'
 import { runMover } from './simulated-mover.js'
 import { SimulatedNetwork } from './simulated-network.js'
 import { type InstallationOptions, noLock, openerOfTexts, simulatedConfig } from './simulated-settings.js'
+import { runTimers } from './simulated-timers.js'
 import { watchedLog } from './watched-log.js'
 import { Process, type World } from './world.js'
 
@@ -76,6 +75,7 @@ export class Installation {
   readonly faults: Faults
   readonly #mutant: Exchange | null
   readonly #isLockless: boolean
+  readonly #isReplicated: boolean
   /** Null: all payments stay in Redis. */
   readonly archive: SimulatedArchive | null
   readonly #log = createLogger('simulation', 'silent')
@@ -87,10 +87,11 @@ export class Installation {
     world: World,
     faults: Faults,
     mutant: Exchange | null,
-    { isLockless = false, hasArchive = false, acquirer, settings = {} }: InstallationOptions = {}
+    { isLockless = false, hasArchive = false, isReplicated = false, acquirer, settings = {} }: InstallationOptions = {}
   ) {
     this.#world = world
     this.#isLockless = isLockless
+    this.#isReplicated = isReplicated
     this.config = { ...simulatedConfig(hasArchive), ...settings }
     this.archive = hasArchive ? new SimulatedArchive(world, faults) : null
     this.faults = faults
@@ -111,7 +112,8 @@ export class Installation {
   /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
   start(counts: { payments: number; api: number; timers: number; webhooks: number; archive?: number }): void {
     for (let i = 0; i < counts.payments; i++) this.#keep(`${WORKER}${i + 1}`, process => this.#runWorker(process))
-    for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
+    for (let i = 0; i < counts.timers; i++)
+      this.#keep(`timers.${i + 1}`, process => runTimers(process, this, { environment: ENVIRONMENT, log: this.#log }))
     for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
     for (let i = 0; i < counts.api; i++) this.#keep(`api.${i + 1}`, process => this.#runApi(process, i))
     for (let i = 0; i < (counts.archive ?? 0); i++) {
@@ -146,9 +148,14 @@ export class Installation {
     return archive === null ? null : (this.#mutant?.archive?.(archive) ?? archive)
   }
 
-  #openPayments(process: Process, redis: Redis): PaymentStore {
+  /** The writes of a process over `redis`, as `WAIT_REPLICAS` makes them. */
+  writesOf(process: Process, redis: Redis): Writes {
+    return this.#isReplicated ? createWrites(redis, this.connect(process, this.durable), 1) : unreplicated(redis)
+  }
+
+  #openPayments(process: Process, writes: Writes): PaymentStore {
     const onBroughtBack = (): void => this.#world.note('brought back')
-    const parts = { writes: unreplicated(redis), indexMax: INDEX_MAX, onBroughtBack }
+    const parts = { writes, indexMax: INDEX_MAX, onBroughtBack }
     return withArchive(createPaymentStore(parts.writes, INDEX_MAX), this.connectArchive(process), parts)
   }
 
@@ -179,10 +186,11 @@ export class Installation {
     const clock = await followClock(redis, ENVIRONMENT)
     const tokens = createTokenStore(this.connect(process, this.secrets))
     const queue = createCommandQueue(redis)
+    const writes = this.writesOf(process, redis)
     const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
-      payments: this.#openPayments(process, redis),
-      commits: createCommitStore(unreplicated(redis), INDEX_MAX),
+      payments: this.#openPayments(process, writes),
+      commits: createCommitStore(writes, INDEX_MAX),
       queue: {
         ...queue,
         deadLetter: (entry, details) => {
@@ -214,28 +222,13 @@ export class Installation {
       },
       log: this.#log
     })
-    const notifications = createNotificationStore(unreplicated(redis), config.partitions)
+    const notifications = createNotificationStore(writes, config.partitions)
     const onGivenUp = (): void => this.#world.note('notification given up', '')
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     void repeatNotificationRounds(
       { notifications, archive: this.connectArchive(process), network, clock, log: this.#log, onGivenUp, ...times },
       new AbortController().signal
     )
-  }
-
-  async #runTimers(process: Process): Promise<void> {
-    const { config } = this
-    const redis = this.connect(process, this.durable)
-    const clock = await followClock(redis, ENVIRONMENT)
-    await ensureGroups(redis, config.partitions, paymentWork)
-    await ensureGroups(redis, config.partitions, deliveryWork)
-    const { partitions, timersIntervalMs, takeoverAfterMs, webhookPollMs } = config
-    const signal = new AbortController().signal
-    const silent = (): void => undefined
-    const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
-    const intervals = { timersIntervalMs, takeoverAfterMs, webhookPollMs }
-    const pace = createReconcilePace(redis, this.config.reconcilePerSecond)
-    startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log: this.#log, signal })
   }
 
   async #runWebhooks(process: Process): Promise<void> {
@@ -288,7 +281,7 @@ export class Installation {
     api.payments = createPayments({
       config: this.config,
       clock: await followClock(redis, ENVIRONMENT),
-      store: this.#openPayments(process, redis),
+      store: this.#openPayments(process, this.writesOf(process, redis)),
       tokens: createTokenStore(this.connect(process, this.secrets)),
       cards: createCardStore(unreplicated(redis), this.config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },

@@ -7,6 +7,8 @@ import type { SealedCard, TypedCard } from '../../vault/box.js'
 export interface InstallationOptions {
   /** Every worker works on any payment at any time, as if the lock servers had long been away. */
   readonly isLockless?: boolean
+  /** Writes wait for a replica (WAIT_REPLICAS=1). */
+  readonly isReplicated?: boolean
   readonly hasArchive?: boolean
   /** Instead of the simulator's. It knows the sale that proves an absence (known-sale.ts). */
   readonly acquirer?: Pick<Acquirer, 'answer'>

@@ -8,14 +8,17 @@ import { type Mutant, type MutantName, mutants } from './mutants.js'
 import { type RunResult, runSeed } from './run-world.js'
 import type { ScenarioName } from './scenarios.js'
 import type { NetworkTrouble } from './simulated-network.js'
+import { ways } from './tampering.js'
 
 /** Enough for every kind of fault to happen. Thousands of them: `npm run simulate -- --seeds 10000`. */
 const SEEDS = 60
-const TOUCHED_SEEDS = 30
+const TOUCHED_SEEDS = 40
 /** A world whose network is away for ten minutes takes ten times as long to compute as others. */
 const TROUBLED_SEEDS = { away: 3, denying: 5, throttled: 8 }
 const SECRETS_SEEDS = 10
 const CONTRARY_SEEDS = 30
+const TAMPERED_SEEDS = 30
+const FAILOVER_SEEDS = 20
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
@@ -119,9 +122,34 @@ describe('simulated worlds', () => {
     }
   })
 
+  it('keep them while streams and groups are changed by hand, and workers die', async function () {
+    this.timeout(300_000)
+    const happened = new Set<string>()
+    for (let seed = 1; seed <= TAMPERED_SEEDS; seed++) {
+      const { violations, counts } = await runSeed({ seed, isTampered: true })
+      expect(violations, `npm run simulate -- --tampered --seed ${seed}`).to.deep.equal([])
+      for (const kind of counts.keys()) happened.add(kind)
+    }
+    expect([...happened]).to.include.members(ways.map(way => `stream ${way}`))
+  })
+
+  for (const secrets of [undefined, 'lockless'] as const) {
+    it(`keep them while replicas that were waited for take over${secrets === undefined ? '' : ', without locks'}`, async function () {
+      this.timeout(300_000)
+      for (let seed = 1; seed <= FAILOVER_SEEDS; seed++) {
+        const world = { seed, failover: 'confirmed', ...(secrets === undefined ? {} : { secrets }) } as const
+        const { violations } = await runSeed(world)
+        expect(violations, `npm run simulate -- --failover confirmed --seed ${seed}`).to.deep.equal([])
+      }
+    })
+  }
+
   it('show, where no payment is ever locked, that commits do not compare versions', async function () {
     this.timeout(120_000)
-    expect(await firstFailure('no-version-compare', SECRETS_SEEDS, 'lockless')).to.be.within(1, SECRETS_SEEDS)
+    expect(await firstFailure('no-version-compare', SECRETS_SEEDS, { secrets: 'lockless' })).to.be.within(
+      1,
+      SECRETS_SEEDS
+    )
   })
 
   it('are the same for the same seed', async () => {
@@ -148,7 +176,7 @@ describe('simulated worlds', () => {
     }
     it(`show a planted mistake: ${description}`, async function () {
       this.timeout(600 * seedsMax)
-      expect(await firstFailure(name as MutantName, seedsMax)).to.be.within(1, seedsMax)
+      expect(await firstFailure(name as MutantName, seedsMax, mutant.world)).to.be.within(1, seedsMax)
     })
   }
 })
@@ -158,10 +186,9 @@ async function hasFailingLife(scenario: ScenarioName, mutant: Mutant): Promise<b
   return false
 }
 
-async function firstFailure(mutant: MutantName, seedsMax: number, secrets?: 'lockless'): Promise<number> {
+async function firstFailure(mutant: MutantName, seedsMax: number, world: Mutant['world'] = {}): Promise<number> {
   for (let seed = 1; seed <= seedsMax; seed++) {
-    const world = secrets === undefined ? { seed, mutant } : { seed, mutant, secrets }
-    if ((await runAnySeed(world)).violations.length > 0) return seed
+    if ((await runAnySeed({ seed, mutant, ...world })).violations.length > 0) return seed
   }
   return Number.POSITIVE_INFINITY
 }

@@ -1,6 +1,5 @@
 /** Where the stories of a world are played, and how the outside reaches the service. */
 
-import { unreplicated } from '../../redis/connection/writes.js'
 import { createNotificationStore, type NetworkNotification } from '../../redis/notifications/notifications.js'
 import type { Installation } from './simulated-installation.js'
 import type { MerchantClient } from './simulated-merchant.js'
@@ -26,7 +25,8 @@ export async function report(
     await world.pause(world.random.next() * notificationLateMaxMs)
   }
   const redis = installation.connect(outside, installation.durable)
-  const notifications = createNotificationStore(unreplicated(redis), installation.config.partitions)
+  const writes = installation.writesOf(outside, redis)
+  const notifications = createNotificationStore(writes, installation.config.partitions)
   await untilDone(world, () => notifications.note(notification, world.nowMs))
 }
 

@@ -132,6 +132,8 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     entryId: '1-1',
     partition: PARTITION,
     fields: [],
+    consumer: 'worker',
+    delivery: 'worker 1',
     paymentKey: paymentKeyOf(payment.terms.id),
     command: createCommand,
     idempotencyKey,

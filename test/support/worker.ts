@@ -2,7 +2,8 @@
 import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
-import { createCommandQueue, ensureGroups, paymentWork, requeueEntry } from '../../redis/commands/command-stream.js'
+import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { fireReconciliations } from '../../redis/commands/due.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
@@ -24,7 +25,11 @@ const AUTHORISE_WITHIN_MS = 900_000
 const CONSUMER = 'worker-of-the-test'
 
 /** Makes a worker; `changes` replaces parts of it. */
-export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<WorkerDeps> = () => ({})): TestWorker {
+export function aWorker(
+  test: TestRedis,
+  changes: (deps: WorkerDeps) => Partial<WorkerDeps> = () => ({}),
+  consumer = CONSUMER
+): TestWorker {
   const log = createLogger('test', 'silent')
   const network = new FakeNetwork()
   const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs }
@@ -52,7 +57,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
     clock,
     log
   }
-  return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, { forgotten, released })
+  return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, { forgotten, released, consumer })
 }
 
 export class TestWorker {
@@ -63,6 +68,8 @@ export class TestWorker {
   readonly forgotten: readonly string[]
   /** Payments whose token another request may use. */
   readonly released: readonly string[]
+  /** Its name in the consumer group. */
+  readonly consumer: string
   readonly #test: TestRedis
 
   constructor(
@@ -70,14 +77,15 @@ export class TestWorker {
     deps: WorkerDeps,
     network: FakeNetwork,
     clock: { atMs: number },
-    { forgotten, released }: Record<'forgotten' | 'released', readonly string[]>
+    told: { forgotten: readonly string[]; released: readonly string[]; consumer: string }
   ) {
     this.#test = test
     this.deps = deps
     this.network = network
     this.clock = clock
-    this.forgotten = forgotten
-    this.released = released
+    this.forgotten = told.forgotten
+    this.released = told.released
+    this.consumer = told.consumer
   }
 
   /** Accepts a payment as the API does. */
@@ -100,15 +108,28 @@ export class TestWorker {
 
   /** Reads what waits in the stream, as a worker that may then die. */
   async take(): Promise<CommandEntry[]> {
-    const group = ['GROUP', PAYMENTS_GROUP, CONSUMER] as const
+    const group = ['GROUP', PAYMENTS_GROUP, this.consumer] as const
     const reply = await this.#test.redis.xreadgroup(...group, 'COUNT', 100, 'STREAMS', keys.commands(PARTITION), '>')
     const [[, entries] = ['', []]] = reply ?? []
-    return entries.map(([entryId, fields]) => decodeEntry(PARTITION, entryId, fields ?? []))
+    return entries.map(([entryId, fields]) => this.#decode(entryId, fields ?? []))
+  }
+
+  #decode(entryId: string, fields: readonly string[]): CommandEntry {
+    const delivery = `${CONSUMER} ${Math.random()}`
+    return decodeEntry({ partition: PARTITION, entryId, fields, consumer: this.consumer, delivery })
   }
 
   async takeOne(): Promise<CommandEntry> {
     const [entry] = await this.take()
     if (entry === undefined) throw new Error('no command waits')
+    return entry
+  }
+
+  /** Reads a new payment, and begins it as a worker that dies before its call. */
+  async beginOne(): Promise<CommandEntry> {
+    const entry = await this.takeOne()
+    const begun = await this.deps.commits.begin(entry, 1)
+    if (begun !== 'begun') throw new Error(begun)
     return entry
   }
 
@@ -121,7 +142,7 @@ export class TestWorker {
 
   async handle(entry: CommandEntry, stopping: AbortSignal = new AbortController().signal): Promise<HandlingOutcome> {
     const outcome = await handleCommand(entry, this.deps, stopping)
-    if (outcome === 'left') await requeueEntry(this.#test.redis, paymentWork, entry)
+    if (outcome === 'left') await paymentWork.release(this.#test.redis, entry)
     return outcome
   }
 
@@ -133,6 +154,15 @@ export class TestWorker {
     const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, paymentKey)))
     if (removed.every(count => count === 0)) throw new Error('the payment has no wake-up')
     await this.#test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey))
+    await this.work()
+  }
+
+  /** Lets its wake-up in the list come, as `timers` does, and does everything that waits. */
+  async fire(payment: Payment): Promise<void> {
+    const atMs = await this.wakeUpOf(payment)
+    if (atMs === null) throw new Error('the payment has no wake-up')
+    this.clock.atMs = atMs
+    await fireReconciliations(this.#test.redis, { partition: PARTITION, nowMs: atMs, max: 1 })
     await this.work()
   }
 

@@ -1,6 +1,7 @@
 /** Takes commands from the streams, as many as there are free slots, and writes heartbeats. */
 import { setMaxListeners } from 'node:events'
-import { ensureGroups, lostCommands, readCommands, type StreamEntry } from '../../redis/commands/command-stream.js'
+import type { StreamEntry } from '../../redis/commands/command-entry.js'
+import { ensureGroups, lostCommands, readCommands } from '../../redis/commands/command-stream.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -99,7 +100,7 @@ async function readUntil<E extends StreamEntry>(
       if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
       isReported = true
       await delay(RETRY_MS, stopping)
-      // A Redis that restarted without its data has no groups.
+      // A Redis that restarted without its data has no groups, nor has one whose group was destroyed.
       await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)
     }
   }

@@ -17,10 +17,10 @@ export async function eraseBuyer(entry: CommandEntry, deps: WorkerDeps, onBegin:
     if (erased !== null) {
       onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
-      const wake = wakeTimes(erased.progress)
+      const wake = wakeTimes(erased.progress, nowMs)
       const written = await deps.commits.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
       if (written === 'version_conflict') continue
-      if (written === 'taken_over') return
+      if (written !== 'committed') return
     }
     const current = erased ?? payment
     if (current !== null && isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)

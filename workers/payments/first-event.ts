@@ -1,31 +1,23 @@
 /** The event that a command is for its payment, or none when the command was done before. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
-import { askedEvent, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
+import { askedEvent, CALL_MAX_MS, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /**
- * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for
- * redelivered commands, whose first worker may have ended them at the last moment.
+ * Null: nothing is left to do.
  */
-export function firstEvent(
-  payment: Payment,
-  entry: CommandEntry,
-  nowMs: number,
-  isAnswered: boolean
-): PaymentEvent | null {
-  const { command, deliveryCount } = entry
+export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number): PaymentEvent | null {
+  const { command } = entry
   const { progress } = payment
   const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)
-  const isRedelivered = deliveryCount > 0
   switch (command.kind) {
     case 'create':
-      if (progress.status === 'pending') return { type: isRedelivered ? 'RESUMED' : 'AUTHORISE', nowMs }
+      if (progress.status === 'pending') return { type: 'AUTHORISE', nowMs }
       // Authorised but not captured yet: the capture continues under this command.
       return isOwn && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
     case 'capture':
     case 'cancel':
-      if (isAnswered) return null
       // Begun before: its call may be in flight, or reconciliation continues without this command.
       if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
@@ -36,12 +28,24 @@ export function firstEvent(
     case 'conclude_operation':
       return { type: 'OPERATION_CONCLUDED', isBooked: command.isBooked, nowMs }
     case 'wake': {
-      if (isRedelivered && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
       const dueMs = wakeAtMs(progress)
+      if (isUnderWay(progress) && (dueMs === null || entry.deliveryCount > 0))
+        return underWayEvent(payment, entry, nowMs)
       return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
     }
     // It is no event: erase-buyer.ts.
     case 'erase_buyer':
       return null
   }
+}
+
+/**
+ * A wake-up during a call: of the command that made the call when that is redelivered, or of a payment that no command
+ * works on any more. A new payment may not have been begun at all, which the worker finds out.
+ */
+function underWayEvent({ terms, progress, history }: Payment, entry: CommandEntry, nowMs: number): PaymentEvent | null {
+  const dueMs = entry.dueAtMs ?? 0
+  if (progress.status === 'pending') return dueMs > terms.createdAtMs ? { type: 'OVERDUE', nowMs } : null
+  const isLost = dueMs >= (history.at(-1)?.atMs ?? terms.createdAtMs) + CALL_MAX_MS
+  return entry.deliveryCount > 0 || isLost ? { type: 'RESUMED', nowMs } : null
 }

@@ -23,7 +23,7 @@ import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
 import { KeyElsewhere } from './perform.js'
 import { returnEntry } from './return-entry.js'
-import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
+import { LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 const LOCKED_RETRY_MS = 25
@@ -38,8 +38,8 @@ const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
 const DEAD_LETTER_WAKE_MS = 60_000
 
 /**
- * Ends a command or returns it to the stream. Never rejects. `stopping` ends the waiting. Returns `delivery_lost` when
- * nothing was done because a failover lost this delivery.
+ * Ends a command, returns it to the stream, or leaves it to the worker that has it by now. Never rejects. `stopping` ends
+ * the waiting.
  */
 export async function handleCommand(
   first: CommandEntry,
@@ -47,9 +47,9 @@ export async function handleCommand(
   stopping: AbortSignal
 ): Promise<HandlingOutcome> {
   let entry = first
-  // Once begun, the network may have been called: the command counts as redelivered.
+  // The network may have been called: from here on the command counts as begun before, also by this worker.
   const onBegin = (): void => {
-    entry = { ...first, deliveryCount: Math.max(first.deliveryCount, 1) }
+    entry = { ...first, delivery: '', deliveryCount: Math.max(first.deliveryCount, 1) }
   }
   const isBegun = (): boolean => entry !== first
   const returnUnended = (move: () => Promise<boolean>): Promise<void> =>
@@ -62,7 +62,6 @@ export async function handleCommand(
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
-      if (error instanceof DeliveryLost) return 'delivery_lost'
       if (isRedisUnavailable(error) || error instanceof ArchiveUnavailable) {
         const message = isRedisUnavailable(error) ? 'a Redis is unavailable, the command waits' : WAITS_FOR_ARCHIVE
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
@@ -89,7 +88,6 @@ export async function handleCommand(
       return 'ended'
     }
   }
-  // Keeps the delivery count: a higher one makes the next worker assume that the authorisation was sent.
   if (!isBegun()) await returnUnended(() => deps.queue.release(first))
   return 'ended'
 }
@@ -151,7 +149,7 @@ async function noteAndOwe(entry: CommandEntry, deps: WorkerDeps): Promise<Owed> 
     return await owedAfterDeadLetter(entry, deps)
   } catch (error) {
     if (!(error instanceof DamagedValue)) throw error
-    return { wakeAtMs: null, result: null }
+    return { wakeAtMs: 'never', result: null }
   }
 }
 
@@ -163,7 +161,7 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, operationResult } = decision
-  const wake = wakeTimes(decision.payment.progress)
+  const wake = wakeTimes(decision.payment.progress, nowMs)
   const written = await deps.commits.commit(
     { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null },
     entry.partition

@@ -1,11 +1,6 @@
-/** Takes the entries that Redis delivers to a worker: each is handled once, and remembered after its end. */
-import {
-  deadLetterEntry,
-  type ReadResult,
-  requeueEntry,
-  type StreamEntry,
-  type WorkKind
-} from '../../redis/commands/command-stream.js'
+/** Takes the entries that Redis delivers to a worker. */
+import type { StreamEntry } from '../../redis/commands/command-entry.js'
+import { deadLetterEntry, type ReadResult, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
@@ -13,16 +8,12 @@ import { returnEntry } from './return-entry.js'
 import type { Slots } from './slots.js'
 
 /**
- * How the handling of a command ended. `delivery_lost`: nothing was done, and Redis delivers the entry again as new.
- * `left`: this worker can't do it, and has not begun: the entry goes back unchanged, after a pause without a slot.
- * `ended`: any other end, also a release. If this entry is delivered again, its call may have been sent.
+ * How the handling of a command ended. `left`: this worker can't do it, and has sent nothing: the entry goes back unchanged,
+ * after a pause without a slot. `ended`: any other end, also a release.
  */
-export type HandlingOutcome = 'ended' | 'delivery_lost' | 'left'
+export type HandlingOutcome = 'ended' | 'left'
 
 const FOREIGN = 'a command is left to workers of another version'
-
-/** Commands that a worker remembers after their end: those of many seconds, longer than a failover. */
-const ENDED_MAX = 20_000
 
 export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
@@ -57,20 +48,15 @@ export function createIntake<E extends StreamEntry>(
   slots: Slots,
   stopping: AbortSignal
 ): Intake<E> {
+  // One that has ended may come again, with an answer that seemed lost: it has no owner then, so nothing is done.
   const running = new Set<string>()
-  // The answer that seemed lost may still arrive after the entry has ended.
-  const found = new Set<string>()
-  const ended = createMemory(ENDED_MAX)
   const nameOf = (partition: number, entryId: string): string => `${partition} ${entryId}`
-  const isKnown = (partition: number, entryId: string): boolean => {
-    const name = nameOf(partition, entryId)
-    return running.has(name) || found.has(name)
-  }
+  const isKnown = (partition: number, entryId: string): boolean => running.has(nameOf(partition, entryId))
   const leaving = new Set<Promise<void>>()
-  const leave = (entry: StreamEntry): void => {
+  const leave = <L extends StreamEntry>(entry: L, giveBack: (entry: L) => Promise<boolean>): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
-    const left = giveBackLater(entry, options, leaving.size, stopping).finally(() => {
+    const left = giveBackLater(entry, () => giveBack(entry), options, leaving.size, stopping).finally(() => {
       running.delete(name)
       leaving.delete(left)
     })
@@ -80,13 +66,9 @@ export function createIntake<E extends StreamEntry>(
   const handle = (entry: E): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
-    // A failover that loses the last writes redelivers, as new, commands that ended here: those are reconciled.
-    const known = ended.has(name) ? options.work.again(entry) : entry
     const work = async (): Promise<void> => {
-      const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
-      if (outcome === 'ended') ended.add(name)
-      else found.delete(name)
-      if (outcome === 'left') leave(entry)
+      const outcome = await options.handle(entry, stopping).finally(() => running.delete(name))
+      if (outcome === 'left') leave(entry, left => options.work.release(options.redis, left))
     }
     slots.run(work, options.ownerOf?.(entry))
   }
@@ -96,7 +78,7 @@ export function createIntake<E extends StreamEntry>(
       const { partition, entryId, reason } = entry
       if (isKnown(partition, entryId)) continue
       warnRateLimited(options.log, { partition, entry_id: entryId, reason }, FOREIGN)
-      leave(entry)
+      leave(entry, left => requeueEntry(options.redis, options.work, left))
     }
     for (const entry of unreadable) {
       const { partition, entryId, reason } = entry
@@ -115,9 +97,7 @@ export function createIntake<E extends StreamEntry>(
       const entries = read.entries.filter(entry => !isKnown(entry.partition, entry.entryId))
       if (entries.length > 0)
         options.log.warn({ entries: entries.length }, 'commands were delivered and did not arrive, they are taken now')
-      const taking = take({ ...read, entries })
-      for (const entry of entries) found.add(nameOf(entry.partition, entry.entryId))
-      await taking
+      await take({ ...read, entries })
     }
   }
 }
@@ -125,25 +105,12 @@ export function createIntake<E extends StreamEntry>(
 /** Gives an entry back unchanged after a pause. `others`: how many pause already. */
 async function giveBackLater<E extends StreamEntry>(
   entry: StreamEntry,
-  { redis, work, leaveMs = LEAVE_MS, log }: IntakeOptions<E>,
+  giveBack: () => Promise<boolean>,
+  { leaveMs = LEAVE_MS, log }: IntakeOptions<E>,
   others: number,
   stopping: AbortSignal
 ): Promise<void> {
   await delay(leaveMs + others * LEAVE_MORE_MS, stopping)
   const ids = { partition: String(entry.partition), entry_id: entry.entryId }
-  await returnEntry(() => requeueEntry(redis, work, entry), { log, ids, stopping })
-}
-
-/** The last names of many. */
-function createMemory(size: number): { has(name: string): boolean; add(name: string): void } {
-  const names = new Set<string>()
-  return {
-    has: name => names.has(name),
-    add: name => {
-      names.add(name)
-      if (names.size <= size) return
-      const [oldest = name] = names
-      names.delete(oldest)
-    }
-  }
+  await returnEntry(giveBack, { log, ids, stopping })
 }

@@ -115,7 +115,7 @@ function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes,
     recordStep('commit', times.step.traceparent, ms, { attributes: { outcome } })
   }
   return {
-    begin: entry => commits.begin(entry),
+    begin: commits.begin,
     commit: async (write, partition) => {
       const sums = sumsOf(times)
       const traceparent = times.step.isRecorded ? times.step.traceparent : null
@@ -127,9 +127,14 @@ function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes,
       )
       if (written !== 'committed') return written
       metrics.changed(write, policy.environment)
+      if (isAbandoned(write)) {
+        metrics.abandoned()
+        log.error({ payment_id: write.payment.terms.id }, 'a payment in progress had no command any more')
+      }
       if (write.ends !== null) logOutcome(write, write.ends, sums, log)
       return written
     },
+    endWakeUp: commits.endWakeUp,
     finish: (entry, result) =>
       timed(
         () => commits.finish(entry, result, sumsOf(times)),
@@ -137,6 +142,13 @@ function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes,
         tell
       )
   }
+}
+
+/** A wake-up that no worker had before has found the payment in the middle of its way. */
+function isAbandoned({ begins, payment }: Commit): boolean {
+  const event = payment.history.at(-1)?.event
+  const isFound = event === 'OVERDUE' || event === 'RESUMED'
+  return begins?.command.kind === 'wake' && begins.deliveryCount === 0 && isFound
 }
 
 /** Logs one line for each outcome of a payment, with the time of each step until its commit (ms). */

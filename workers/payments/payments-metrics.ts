@@ -77,6 +77,10 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
       'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it is known to have booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
       'reason'
     ),
+    abandoned: counter(
+      'card_payments_payments_abandoned_total',
+      'Payments in progress that no command worked on any more, and that their wake-up found: a stream was trimmed by hand.'
+    ),
     /** Counts a commit that was written. */
     changed: createOutcomeMetrics(registry)
   }

@@ -6,7 +6,7 @@
  * and a late commit meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
-import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/payment/decide.js'
+import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
@@ -21,8 +21,8 @@ import type { WorkerDeps } from './worker-deps.js'
 /** Bounds a loop: no path of the chart needs more turns within one command. */
 const TURNS_MAX = 12
 const COMMIT_RETRY_MS = 100
-/** Far below every horizon, and longer than a command usually waits for its worker (ms). */
-const FRESH_MS = 2_000
+
+const NO_WAKE_UP: WakeTimes = { expiryAtMs: null, reconcileAtMs: null }
 
 type Taken = Extract<Decision, { kind: 'taken' }>
 
@@ -39,12 +39,9 @@ class OutcomeNotTaken extends Error {
   }
 }
 
-/** A failover lost this delivery: the new master will deliver the entry again. */
-export class DeliveryLost extends Error {}
-
 /**
- * Runs a command to its end under the lock. Rejects with `LockLost` or `DeliveryLost`, and when a Redis is unavailable.
- * `onBegin` runs before anything is changed or sent: a command that fails earlier is not begun.
+ * Runs a command to its end under the lock, or leaves it when another worker has it by now. Rejects with `LockLost`, and
+ * when a Redis is unavailable. `onBegin` runs before anything is changed or sent: a command that fails earlier is not begun.
  */
 export async function runCommand(
   entry: CommandEntry,
@@ -52,8 +49,8 @@ export async function runCommand(
   held: AbortSignal,
   onBegin: () => void
 ): Promise<void> {
-  const start = await loadPaymentAndEvent(entry, deps)
-  if (start === null) return await deps.commits.finish(entry, null)
+  const start = await startOf(entry, deps)
+  if (start === null) return await endUnneeded(entry, deps)
   let { payment, event } = start
   let isOutcome = false
   for (let turn = 0; turn < TURNS_MAX; turn++) {
@@ -70,14 +67,13 @@ export async function runCommand(
       onBegin()
       const written = await commitSurely(decision, event.nowMs, entry, isOutcome, deps)
       if (written === 'taken_over') return
+      if (written === 'answered') return await deps.commits.finish(entry, null)
       if (written === 'version_conflict') {
         const again = await afterConflict(entry, isOutcome, deps)
-        if (again === null) return await deps.commits.finish(entry, null)
+        if (again === null) return await endUnneeded(entry, deps)
         ;({ payment, event } = again)
         continue
       }
-    } else if (effect?.kind === 'authorise' && !(await deps.commits.begin(entry))) {
-      throw new DeliveryLost(`The entry ${entry.entryId} is with no worker.`)
     }
     deps.inspection?.decided(payment, event, decision)
     if (effect === null) return
@@ -97,13 +93,42 @@ function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
   return { ...outcome, nowMs: Math.max(nowMs, outcome.nowMs) }
 }
 
+/** What a command begins with. */
+interface Start {
+  readonly payment: Payment
+  readonly event: PaymentEvent
+}
+
+/**
+ * Where a command starts. AUTHORISE and OVERDUE say that nothing was sent before: that is true for the delivery that marks
+ * the payment as begun, and for no other. Null: there is nothing left to do, or another worker has the command.
+ */
+async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Start | null> {
+  for (let read = entry; ; read = { ...entry, accepted: null }) {
+    const start = await loadPaymentAndEvent(read, deps)
+    if (start === null || (start.event.type !== 'AUTHORISE' && start.event.type !== 'OVERDUE')) return start
+    const begun = await deps.commits.begin(entry, start.payment.version)
+    if (begun === 'begun') return start
+    if (begun === 'begun_before') return { ...start, event: { type: 'RESUMED', nowMs: start.event.nowMs } }
+    if (begun === 'taken_over') return null
+  }
+}
+
+/** Ends a command that has nothing to do. `timers` left the time of a wake-up in its list, in case it was lost. */
+async function endUnneeded(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
+  if (entry.command.kind !== 'wake') return await deps.commits.finish(entry, null)
+  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
+  const { expiryAtMs, reconcileAtMs } = payment === null ? NO_WAKE_UP : wakeTimes(payment.progress, 0)
+  if (expiryAtMs !== null || reconcileAtMs !== null) return await deps.commits.finish(entry, null)
+  await deps.commits.endWakeUp(entry, payment?.version ?? null)
+}
+
 /** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
-export async function loadPaymentAndEvent(
-  entry: CommandEntry,
-  deps: WorkerDeps
-): Promise<{ payment: Payment; event: PaymentEvent } | null> {
+export async function loadPaymentAndEvent(entry: CommandEntry, deps: WorkerDeps): Promise<Start | null> {
   const payment =
-    acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.loadForChange(entry.partition, entry.paymentKey))
+    entry.accepted === null
+      ? await deps.payments.loadForChange(entry.partition, entry.paymentKey)
+      : decodePayment(entry.accepted, entry.paymentKey)
   if (payment === null) {
     // Neither Redis nor the archive loses payments: this Redis was restored from a backup that is older than the network's records.
     deps.log.error(
@@ -112,10 +137,8 @@ export async function loadPaymentAndEvent(
     )
     return null
   }
-  // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
-  const isAnswered = entry.deliveryCount > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
   const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
-  const event = firstEvent(payment, entry, nowMs, isAnswered)
+  const event = firstEvent(payment, entry, nowMs)
   return event === null ? null : { payment, event }
 }
 
@@ -125,28 +148,6 @@ export async function loadPaymentAndEvent(
  */
 export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
   return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
-}
-
-/**
- * A create command carries its payment, which saves a read on the first delivery. Not when the entry is old: while this
- * worker was suspended, another one may have taken the entry over and changed the payment. The horizon covers a short
- * suspension, as it does after every read.
- */
-function acceptedPayment(
-  { accepted, deliveryCount, entryId, paymentKey }: CommandEntry,
-  nowMs: number
-): Payment | null {
-  const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
-  return accepted !== null && deliveryCount === 0 && isFresh ? decodePayment(accepted, paymentKey) : null
-}
-
-/**
- * A missing record counts as answered: records outlive their commands by weeks, so an operator replayed an old dead
- * letter, and the merchant may have asked for the same thing again since.
- */
-async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const value = await deps.payments.readIdempotency(entry.partition, entry.record ?? '')
-  return value === null || value.result !== null
 }
 
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */
@@ -164,12 +165,8 @@ async function finishRefused(
  * Another worker changed the payment. A command is decided again on the current payment. A late outcome may be money, so
  * the payment is reconciled. So is a payment that still waits for this outcome: no other wake-up would reach it.
  */
-async function afterConflict(
-  entry: CommandEntry,
-  isOutcome: boolean,
-  deps: WorkerDeps
-): Promise<{ payment: Payment; event: PaymentEvent } | null> {
-  if (!isOutcome) return await loadPaymentAndEvent(entry, deps)
+async function afterConflict(entry: CommandEntry, isOutcome: boolean, deps: WorkerDeps): Promise<Start | null> {
+  if (!isOutcome) return await startOf({ ...entry, accepted: null }, deps)
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
@@ -193,9 +190,9 @@ async function commitSurely(
     statusBefore,
     operationResult,
     nowMs,
-    wake: wakeTimes(payment.progress),
+    wake: wakeTimes(payment.progress, nowMs),
     ends: effect === null ? entry : null,
-    // The outcome of a call is written even after a takeover; a command that has not begun is left to its new owner.
+    // The outcome of a call is written even after a takeover; a command that has not begun is left to its owner.
     begins: isOutcome ? null : entry
   }
   for (let isRepeat = false; ; isRepeat = true) {

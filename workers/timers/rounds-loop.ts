@@ -9,11 +9,16 @@ import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { deliveryRound, expiryRound, reconcileRound, takeoverRound } from './rounds.js'
+import { deliveryRound, expiryRound, reconcileRound, sweepRound, takeoverRound } from './rounds.js'
 import type { TimersMetrics } from './timers-metrics.js'
 
 /** How often dead workers are looked for (ms). */
 const TAKEOVER_INTERVAL_MS = 500
+/** How often commands are looked for that no worker would get (ms). */
+const SWEEP_INTERVAL_MS = 30_000
+
+/** A round that failed is a problem of the process until it succeeds, however seldom it runs (ms). */
+const FAILED_RETRY_MS = 500
 
 export interface RoundsOptions {
   readonly redis: Redis
@@ -53,7 +58,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
         metrics.roundFailed(name)
       }
-      await delay(intervalMs, signal)
+      await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : intervalMs, signal)
     }
   }
   const noteFired = (fired: number): void => {
@@ -85,6 +90,12 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         metrics.tookOver(Object.values(moved).reduce((sum, commands) => sum + commands, 0))
         if (Object.keys(moved).length > 0) log.warn({ commands: moved }, 'commands of silent workers were handed over')
       }
+    }),
+    repeat('sweep', SWEEP_INTERVAL_MS, async () => {
+      const found =
+        (await sweepRound(redis, paymentWork, partitions)) + (await sweepRound(redis, deliveryWork, partitions))
+      metrics.found(found)
+      if (found > 0) log.error({ commands: found }, 'commands had no owner: a consumer or a group was changed by hand')
     })
   ]
   return {

@@ -4,7 +4,8 @@
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
 
-import { requeueCommand, requeueEntry, type StreamEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import type { StreamEntry } from '../../redis/commands/command-entry.js'
+import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
 import {
   countReconciliations,
   FIRE_MAX,
@@ -12,7 +13,7 @@ import {
   fireReconciliations,
   fireRetries
 } from '../../redis/commands/due.js'
-import { orphanedCommands } from '../../redis/commands/takeover.js'
+import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
@@ -94,10 +95,32 @@ export async function takeoverRound<E extends StreamEntry>(
 ): Promise<void> {
   await inEach(redis, partitionNumbers(partitions), async partition => {
     for (const { consumer, entries, unreadable } of await orphanedCommands(redis, work, partition, living)) {
-      for (const entry of entries) if (await requeueCommand(redis, work, entry)) tookOver(consumer)
+      for (const entry of entries) {
+        const giveBack = (await work.isBegun(redis, entry)) ? requeueCommand : requeueEntry
+        if (await giveBack(redis, work, entry)) tookOver(consumer)
+      }
       for (const entry of unreadable) if (await requeueEntry(redis, work, entry)) tookOver(consumer)
     }
   })
+}
+
+/**
+ * Gives workers the entries that none of them would ever get, and makes a group again that is missing: the
+ * stream was changed by hand. Returns how many entries were found.
+ */
+export async function sweepRound<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  partitions: number
+): Promise<number> {
+  await ensureGroups(redis, partitions, work)
+  let found = 0
+  await inEach(redis, partitionNumbers(partitions), async partition => {
+    for (const entry of await strayEntries(redis, work, partition)) {
+      if (await requeueEntry(redis, work, entry)) found++
+    }
+  })
+  return found
 }
 
 /**

@@ -17,9 +17,13 @@ export function createTimersMetrics(registry: Registry = register) {
       'Wake-ups that were due and became commands: expiries and reconciliations.'
     ),
     tookOver: counter('card_payments_takeovers_total', 'Commands of silent workers that other workers took over.'),
+    found: counter(
+      'card_payments_stray_commands_total',
+      'Commands without an owner that were given to workers: a consumer was deleted by hand, or a group was changed.'
+    ),
     roundFailed: counterBy(
       'card_payments_timer_rounds_failed_total',
-      'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
+      'Rounds of the timers that failed and were repeated, by round: due, reconcile, webhooks, takeover, sweep.',
       'round'
     )
   }

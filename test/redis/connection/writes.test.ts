@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
-import { createWrites, unreplicated } from '../../../redis/connection/writes.js'
+import { createWrites } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -77,9 +77,12 @@ describe('writes that wait for a replica', function () {
     await disconnect(blocking)
     const [entry] = entries
     if (entry === undefined) throw new Error('no command was read')
-    expect(await commits.begin(entry)).to.equal(true)
-    expect(await commits.begin(anEntry(payment, { entryId: '1-1' }))).to.equal(false)
-    expect(await createCommitStore(unreplicated(redis)).begin(anEntry(payment, { entryId: '1-1' }))).to.equal(true)
+    expect(await commits.begin(entry, 1)).to.equal('begun')
+    expect(await commits.begin(anEntry(payment, { entryId: '1-1' }), 1)).to.equal('taken_over')
+    servers.replica.signal('SIGSTOP')
+    const refused = await commits.begin(entry, 1).catch((error: unknown) => error)
+    servers.replica.signal('SIGCONT')
+    expect(isRedisUnavailable(refused)).to.equal(true)
   })
 
   it('tell who waits only when the replica has the result', async () => {

@@ -41,6 +41,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
+/** Where an entry stands. */
+const PLACE = { entryId: '1-2', partition: 3, consumer: 'w', delivery: 'w 1' }
+
 describe('records that are stored somewhere', () => {
   for (const name of ['pending', 'refunding', 'refundFailed'] as const) {
     it(`a payment that is ${name} reads as ever, and is written as ever`, () => {
@@ -80,9 +83,8 @@ describe('records that are stored somewhere', () => {
   it('a command reads as ever, and fields that a newer version has added are passed over', () => {
     const text = `[1,"${COMPACT}",[1,900],1,"77","key","rec",["reply:a","c1"],0,"${TRACEPARENT}",0,"newer"]`
     const fields = ['s', '[1,1,"m"]', 'e', text, 'new', 'field']
-    expect(decodeEntry(3, '1-2', fields)).to.deep.equal({
-      entryId: '1-2',
-      partition: 3,
+    expect(decodeEntry({ ...PLACE, fields })).to.deep.equal({
+      ...PLACE,
       fields,
       paymentKey: COMPACT,
       command: { kind: 'capture', amountCents: 900 },
@@ -99,11 +101,11 @@ describe('records that are stored somewhere', () => {
 
   it('each kind of command reads as ever, and one that this version does not know is of another version', () => {
     for (const [stored, command] of Object.entries(COMMANDS)) {
-      expect(decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",${stored}]`]).command).to.deep.equal(command)
+      expect(decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",${stored}]`] }).command).to.deep.equal(command)
       expect(JSON.stringify(storedCommand.encode(command))).to.equal(stored)
     }
-    expect(() => decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",[8,7]]`])).to.throw(WrittenByOtherVersion)
-    expect(() => decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",[]]`])).to.throw(DamagedValue)
+    expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[8,7]]`] })).to.throw(WrittenByOtherVersion)
+    expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[]]`] })).to.throw(DamagedValue)
   })
 
   it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
@@ -159,7 +161,9 @@ describe('records that are stored somewhere', () => {
 
   it('the Lua scripts know the same heads', () => {
     expect(RECORDS.pending).to.match(/^\[\d+,(\d+),/)
-    expect(loadLua('commit')).to.contain("string.match(head, '^%[%d+,(%d+),')")
+    for (const name of ['commit', 'begin_commands']) {
+      expect(loadLua(name)).to.contain("string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),')")
+    }
     const open = { fingerprint: '', paymentKey: '', kind: 'create', result: null } as const
     expect(encodeIdempotency(open)).to.match(/^\[1,0,/)
     expect(loadLua('finish')).to.contain("string.sub(record, 1, 5) == '[1,0,'")

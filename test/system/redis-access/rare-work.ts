@@ -3,13 +3,14 @@
  * and with an archive. The test of their rights does it by hand, as the user of the process.
  */
 import { Registry } from 'prom-client'
+import type { StreamEntry } from '../../../redis/commands/command-entry.js'
 import {
+  createCommandQueue,
   ensureGroups,
   heldEntries,
   paymentWork,
   readCommands,
   requeueEntry,
-  type StreamEntry,
   type WorkKind
 } from '../../../redis/commands/command-stream.js'
 import type { Redis } from '../../../redis/connection/connections.js'
@@ -34,10 +35,11 @@ import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
 import { moveRound } from '../../../workers/archive/mover.js'
+import { sweepRound } from '../../../workers/timers/rounds.js'
 import { aToken } from '../../support/cards.js'
 import { moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
-import { anEntry, aPayment, CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
+import { anAcceptance, anEntry, aPayment, CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
 import { plainQueue } from '../../support/webhooks.js'
 
 const log = createLogger('test', 'silent')
@@ -154,8 +156,41 @@ const giveBack =
   <E extends StreamEntry>(kind: WorkKind<E>): Work =>
   async (redis, admin) => {
     const entryId = await deliver(admin, kind)
-    await requeueEntry(redis, kind, { partition: PARTITION, entryId, fields: ['no', 'command'] })
+    await requeueEntry(redis, kind, {
+      partition: PARTITION,
+      entryId,
+      consumer: 'worker',
+      delivery: '',
+      fields: ['no', 'command']
+    })
   }
+
+/** A worker that has begun a command, and has sent nothing. */
+const release: Work = async (redis, admin) => {
+  await storePayment(admin, { atMs: Date.now() })
+  await ensureGroups(admin, PARTITIONS, paymentWork)
+  const { entries } = await readCommands(admin, paymentWork, 'worker', [PARTITION], 9)
+  for (const entry of entries) {
+    await createCommitStore(unreplicated(redis)).begin(entry, 1)
+    await createCommandQueue(redis).release(entry)
+  }
+}
+
+/** A command without an owner, and a new payment that was begun, with a dead worker. */
+const sweep: Work = async (redis, admin) => {
+  await deliver(admin, paymentWork)
+  await admin.xgroup('DELCONSUMER', paymentWork.stream(PARTITION), paymentWork.group, 'worker')
+  await sweepRound(redis, paymentWork, PARTITIONS)
+  await paymentWork.isBegun(redis, anEntry(aPayment()))
+}
+
+/** A request whose command may be lost. */
+const acceptAgain: Work = async (redis, admin) => {
+  const payment = await storePayment(admin, { atMs: Date.now() })
+  const request = { payment, command: { kind: 'capture', amountCents: null }, refusal: null } as const
+  const store = createPaymentStore(unreplicated(redis))
+  for (const retentionMs of [60_000, 600_000]) await store.acceptOperation(request, anAcceptance(), retentionMs)
+}
 
 /** Resolves to the id of an entry that a worker has. */
 async function deliver<E extends StreamEntry>(admin: Redis, kind: WorkKind<E>): Promise<string> {
@@ -169,7 +204,7 @@ async function deliver<E extends StreamEntry>(admin: Redis, kind: WorkKind<E>): 
 const endCommand: Work = async redis => {
   const entry = anEntry(aPayment())
   await createCommitStore(createWrites(redis, redis, 1))
-    .begin(entry)
+    .begin(entry, 1)
     .catch(rejectUnlessUnconfirmed)
   await createCommitStore(unreplicated(redis)).finish(entry, null)
 }
@@ -233,6 +268,9 @@ export const rareWork: readonly RareWork[] = [
   ...durable('give a command back', ['payments', 'timers'], giveBack(paymentWork)),
   ...durable('give a delivery back', ['webhooks', 'timers'], giveBack(deliveryWork)),
   ...durable('begin and end a command without a change', ['payments'], endCommand),
+  ...durable('release a command', ['payments'], release),
+  ...durable('find what has no owner', ['timers'], sweep),
+  ...durable('accept a request again', ['api'], acceptAgain),
   ...durable('forget a dead worker', ['timers'], dropConsumer),
   ...durable('publish a decision', ['payments'], publishDecision),
   ...durable('watch decisions', ['inspector'], inspect),

@@ -26,9 +26,13 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
     ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
   ],
   timers: [
-    ...['beat', 'dead_letter', 'first_webhook', 'replace_webhook_endpoint', 'set_aside_webhook', 'settle_webhook']
+    ...['beat', 'dead_letter', 'first_webhook', 'release_command', 'replace_webhook_endpoint', 'set_aside_webhook'],
+    'settle_webhook'
   ],
-  webhooks: ['drop_consumer', 'find_living', 'release_webhooks', 'replace_webhook_endpoint', 'watch_workers'],
+  webhooks: [
+    ...['drop_consumer', 'find_living', 'release_command', 'release_webhooks', 'replace_webhook_endpoint'],
+    'watch_workers'
+  ],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Command } from '../../../machines/commands.js'
+import { CALL_MAX_MS } from '../../../machines/payment/decide.js'
 import { firstEvent } from '../../../workers/payments/first-event.js'
 import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
 import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS } from '../../support/payments.js'
@@ -9,18 +10,24 @@ const wake: Command = { kind: 'wake' }
 const DUE = CREATED_MS + 7 * DAY_MS
 
 /**
- * What a command means to a payment in a status; `again`: redelivered; `foreign`: another request's operation is
- * the one that runs; `answered`: its result is stored; `at`: the moment.
+ * What a command means to a payment in a status; `again`: begun before, in vain; `foreign`: another request's operation is
+ * the one that runs; `due`: the time that has come, as a wake-up names it; `at`: the moment.
  */
 const rows: [
   name: string,
   given: ReturnType<typeof inStatus>,
   command: Command,
-  circumstances: { again?: true; foreign?: true; answered?: true; at?: number },
+  circumstances: { again?: true; foreign?: true; due?: number; at?: number },
   event: string | null
 ][] = [
   ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
-  ['redelivered, it may have been sent', inStatus('pending'), createCommand, { again: true }, 'RESUMED'],
+  [
+    'redelivered, the mark says whether it may have been sent',
+    inStatus('pending'),
+    createCommand,
+    { again: true },
+    'AUTHORISE'
+  ],
   [
     'redelivered when it is unknown, it is asked about by its wake-up',
     inStatus('unknown'),
@@ -41,7 +48,6 @@ const rows: [
     null
   ],
   ['a capture while another one runs', inStatus('capturing'), capture, { foreign: true }, 'CAPTURE'],
-  ['a capture that was answered', inStatus('captured'), capture, { again: true, answered: true }, null],
   ['a cancel is new', inStatus('captured'), { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
   [
     'a notification',
@@ -60,19 +66,23 @@ const rows: [
   ['a wake-up during a call of another worker', inStatus('capturing'), wake, {}, null],
   ['a release redelivered', inStatus('expired'), wake, { again: true }, 'RESUMED'],
   ['a re-send redelivered', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
-  ['a wake-up never touches a payment that is not begun', inStatus('pending'), wake, { again: true }, null]
+  ['a wake-up for nothing never touches a new payment', inStatus('pending'), wake, { again: true }, null],
+  ['a new payment whose time is over', inStatus('pending'), wake, { due: CREATED_MS + 900_001 }, 'OVERDUE'],
+  ['a call that is in flight for too long', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS }, 'RESUMED'],
+  ['a call that may still be answered', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS - 1 }, null]
 ]
 
 describe('what a command means', () => {
-  for (const [name, given, command, { again, foreign, answered, at }, event] of rows) {
+  for (const [name, given, command, { again, foreign, due, at }, event] of rows) {
     it(`${command.kind}: ${name}: ${event ?? 'nothing is left to do'}`, () => {
       const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
       const entry = anEntry(payment, {
         command,
         idempotencyKey: command.kind === 'wake' ? null : foreign ? 'another-key' : KEY,
-        deliveryCount: again ? 1 : 0
+        deliveryCount: again ? 1 : 0,
+        dueAtMs: due ?? null
       })
-      expect(firstEvent(payment, entry, at ?? NOW, answered ?? false)?.type ?? null).to.equal(event)
+      expect(firstEvent(payment, entry, Math.max(at ?? NOW, due ?? 0))?.type ?? null).to.equal(event)
     })
   }
 })

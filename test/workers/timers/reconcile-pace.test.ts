@@ -1,5 +1,6 @@
 /** The pace of the queries that all `timers` hand to all workers together, on a real Redis and in real time. */
 import { expect } from 'chai'
+import { countReconciliations } from '../../../redis/commands/due.js'
 import { keys } from '../../../redis/keys.js'
 import { createReconcilePace, type ReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { delay } from '../../../runtime/delay.js'
@@ -45,7 +46,7 @@ describe('the pace of reconciliation', function () {
     await schedule(0, 500)
     expect(await timersFor(1_000, false)).to.be.within(PER_SECOND, PER_SECOND + 2)
     expect(await timersFor(3_000, false)).to.be.within(2, 4)
-    expect(await test.redis.zcard(keys.reconcile(0)), 'what is not asked stays').to.be.above(390)
+    expect(await countReconciliations(test.redis, 0, NOW_MS), 'what is not asked stays').to.be.above(390)
   })
 
   it('asks twice as much with each round of answers, and never more than the rate', async () => {
@@ -63,7 +64,7 @@ describe('the pace of reconciliation', function () {
     await schedule(1, 3)
     await schedule(3, 5)
     expect(await reconcileRound(test.redis, pace, PARTITIONS, NOW_MS)).to.equal(PER_SECOND)
-    const left = await Promise.all([0, 1, 3].map(partition => test.redis.zcard(keys.reconcile(partition))))
+    const left = await Promise.all([0, 1, 3].map(partition => countReconciliations(test.redis, partition, NOW_MS)))
     expect(left).to.deep.equal([1_000 - PER_SECOND + 8, 0, 0])
   })
 
@@ -72,8 +73,8 @@ describe('the pace of reconciliation', function () {
     await schedule(1, 60)
     const oneByOne: ReconcilePace = { ...pace, take: async () => 1 }
     for (let round = 0; round < 40; round++) await reconcileRound(test.redis, oneByOne, PARTITIONS, NOW_MS)
-    expect(await test.redis.zcard(keys.reconcile(0))).to.be.within(461, 499)
-    expect(await test.redis.zcard(keys.reconcile(1))).to.be.within(21, 59)
+    expect(await countReconciliations(test.redis, 0, NOW_MS)).to.be.within(461, 499)
+    expect(await countReconciliations(test.redis, 1, NOW_MS)).to.be.within(21, 59)
   })
 
   it('gives back what it could not hand out, and does not keep other partitions waiting', async () => {
@@ -81,7 +82,7 @@ describe('the pace of reconciliation', function () {
     await schedule(1, 500)
     const failure = await reconcileRound(test.redis, pace, PARTITIONS, NOW_MS).catch((error: Error) => error.message)
     expect(failure).to.contain('WRONGTYPE')
-    expect(await test.redis.zcard(keys.reconcile(1))).to.be.below(500)
+    expect(await countReconciliations(test.redis, 1, NOW_MS)).to.be.below(500)
     const [, allowance] = (await test.redis.get(keys.reconcilePace()))?.split(' ') ?? []
     expect(Number(allowance)).to.be.below(2)
   })

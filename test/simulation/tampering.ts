@@ -1,0 +1,67 @@
+/**
+ * What people and their cron jobs do to streams by hand (`--tampered`): groups are destroyed, set back and set forward,
+ * consumers deleted, streams trimmed, often while a worker dies. A copy of the data without its groups looks the same.
+ */
+import { paymentWork } from '../../redis/commands/command-stream.js'
+import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
+import type { Installation } from './simulated-installation.js'
+import type { World } from './world.js'
+
+const TAMPERED_EVERY_MS = 2_500
+/** How often a worker dies in the same moment. */
+const DIES = 0.6
+/** Payments are what these worlds are about. */
+const OF_PAYMENTS = 0.85
+/** A trimmed stream keeps at most so many entries. */
+const KEPT_MAX = 2
+
+/** What is done, by name. */
+export const ways = ['destroyed', 'set back', 'set forward', 'consumer deleted', 'trimmed'] as const
+
+/** Until it is told that it is over. */
+export function beginTampering(world: World, installation: Installation): { isOver: boolean } {
+  const tampering = { isOver: false }
+  const next = (): void =>
+    void world.after(world.random.exponential(TAMPERED_EVERY_MS), null, () => {
+      if (tampering.isOver) return
+      tamper(world, installation)
+      next()
+    })
+  next()
+  return tampering
+}
+
+/** One thing that is done to one stream. */
+function tamper(world: World, installation: Installation): void {
+  const { durable, config } = installation
+  const { random } = world
+  if (durable.isDown) return
+  const isOfPayments = random.chance(OF_PAYMENTS)
+  const { stream: streamOf, group } = isOfPayments ? paymentWork : deliveryWork
+  const stream = streamOf(random.between(0, config.partitions - 1))
+  const way = random.pick(ways)
+  const [consumer = 'none'] = shuffled(world, [
+    ...(durable.data.stream(stream)?.groups.get(group)?.consumers.keys() ?? [])
+  ])
+  const command: Readonly<Record<(typeof ways)[number], readonly string[]>> = {
+    destroyed: ['XGROUP', 'DESTROY', stream, group],
+    'set back': ['XGROUP', 'SETID', stream, group, '0'],
+    'set forward': ['XGROUP', 'SETID', stream, group, '$'],
+    'consumer deleted': ['XGROUP', 'DELCONSUMER', stream, group, consumer],
+    trimmed: ['XTRIM', stream, 'MAXLEN', String(random.between(0, KEPT_MAX))]
+  }
+  // The events of a payment are not in the stream of deliveries, but only what asks to send the first of them.
+  if (way === 'trimmed' && !isOfPayments) return
+  world.note(`stream ${way}`, stream)
+  durable.execute(command[way], () => undefined)
+  if (!random.chance(DIES)) return
+  const workers = installation.living().filter(({ name }) => name.startsWith('payments.'))
+  shuffled(world, workers)[0]?.kill()
+}
+
+function shuffled<T>({ random }: World, items: readonly T[]): T[] {
+  return items
+    .map(item => ({ item, order: random.next() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item)
+}
