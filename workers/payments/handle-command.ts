@@ -2,7 +2,7 @@
  * Runs one command under the lock of its payment, and decides what happens when it can't run.
  *
  * - the payment is locked: a command that would be refused is answered at once, any other waits
- * - a Redis is unavailable, or the archive that holds the payment: this worker continues after the outage, which does not
+ * - a Redis is unavailable or refuses a right, or the archive that holds the payment: this worker continues after the outage, which does not
  *   count as a delivery
  * - another version wrote the command or the payment: the command is left to a worker of that version
  * - a stored value is damaged: the command becomes a dead letter at once
@@ -14,7 +14,7 @@ import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
 import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { DeadLetterDetails } from '../../redis/commands/command-stream.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { DamagedValue } from '../../redis/stored-fields.js'
 import { delay } from '../../runtime/delay.js'
@@ -31,6 +31,7 @@ const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
 /** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
+const WAITS_FOR_REDIS = 'a Redis is unavailable or refuses its user, the command waits'
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
 const LEFT_TO_OTHERS = 'a command is left to workers of another version'
 const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
@@ -62,8 +63,8 @@ export async function handleCommand(
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
-      if (isRedisUnavailable(error) || error instanceof ArchiveUnavailable) {
-        const message = isRedisUnavailable(error) ? 'a Redis is unavailable, the command waits' : WAITS_FOR_ARCHIVE
+      if (isRedisUnavailable(error) || isRefusal(error) || error instanceof ArchiveUnavailable) {
+        const message = error instanceof ArchiveUnavailable ? WAITS_FOR_ARCHIVE : WAITS_FOR_REDIS
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue

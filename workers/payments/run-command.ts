@@ -9,7 +9,7 @@ import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
@@ -202,7 +202,7 @@ async function commitSurely(
         ? 'committed'
         : written
     } catch (error) {
-      if (!isRedisUnavailable(error)) throw error
+      if (!isRedisUnavailable(error) && !isRefusal(error)) throw error
       await delay(COMMIT_RETRY_MS)
     }
   }

@@ -168,6 +168,25 @@ describe('a payment that was begun', () => {
     expect(counts.map(([, count]) => count).sort()).to.deep.equal([0, 1])
   })
 
+  it('waits while a right is missing, which counts as no failure', async () => {
+    let refusals = 0
+    const worker = aWorker(test, ({ commits }) => ({
+      commits: {
+        ...commits,
+        commit: async (write, partition) => {
+          if (refusals++ < 5) throw new Error('NOPERM this user has no permissions to run the command')
+          return await commits.commit(write, partition)
+        }
+      }
+    }))
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.handle(await worker.takeOne())
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
   it('is found within its time to be authorised when its command is lost, and the network is asked', async () => {
     const [dead, timers] = [aWorker(test, undefined, 'dead'), aWorker(test, undefined, 'other')]
     const payment = await dead.accept()
