@@ -49,12 +49,11 @@ function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
 }
 
 /** Findings that would void a sale: not before the acquirer takes another void of it, and not for ever. */
-function voidedInTime({ progress: { status, voids } }: Known, finding: Finding): Finding {
-  const isRelease = status === 'expired' && finding.type === 'OPERATION_MISSING'
-  if (finding.type !== 'DUPLICATE_SALE' && finding.type !== 'LATE_SALE' && !isRelease) return finding
+function voidedInTime({ progress: { voids } }: Known, finding: Finding): Finding {
+  if (finding.type !== 'DUPLICATE_SALE' && finding.type !== 'LATE_SALE') return finding
   if (voids === null || isTryDue(voids.times, voids.lastMs, finding.nowMs)) return finding
   const { sale, nowMs } = finding
-  if (isRelease || voids.times < TRIES_MAX) return { type: 'RECORD_LAGS', note: 'voided a moment ago', sale, nowMs }
+  if (voids.times < TRIES_MAX) return { type: 'RECORD_LAGS', note: 'voided a moment ago', sale, nowMs }
   const reason = finding.type === 'LATE_SALE' ? 'sale_after_failure' : 'duplicate_sale'
   return { type: 'CONTRADICTED', reason, sale, nowMs }
 }

@@ -40,15 +40,18 @@ export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: P
 
 /** What follows from a record that shows the sale as it was before the operation. */
 export function nextTry(
-  { progress: { reconciliation, operation } }: Pick<Payment, 'progress'>,
+  { progress: { status, reconciliation, operation, voids } }: Pick<Payment, 'progress'>,
   policy: Policy,
   nowMs: number
 ): 'wait' | 'send' | 'not_booked' {
   if (reconciliation === null) return 'wait'
-  const { tries, sinceMs, refusedMs } = reconciliation
+  const { refusedMs } = reconciliation
+  // The release of a hold waits in one state: a redelivery of its void is no further try.
+  const [tries, lastMs] =
+    status === 'expired' ? [voids?.times ?? 0, voids?.lastMs ?? 0] : [reconciliation.tries, reconciliation.sinceMs]
   const isOpen = mayArrive(reconciliation, policy, nowMs)
   if (refusedMs !== null) return isOpen || nowMs < refusedMs + REFUSAL_CONFIRMED_MS ? 'wait' : 'not_booked'
   if (tries >= TRIES_MAX) return isOpen ? 'wait' : 'not_booked'
   const isRepeatable = operation.kind !== 'refund'
-  return isTryDue(tries, sinceMs, nowMs) && (isRepeatable || !isOpen) ? 'send' : 'wait'
+  return isTryDue(tries, lastMs, nowMs) && (isRepeatable || !isOpen) ? 'send' : 'wait'
 }

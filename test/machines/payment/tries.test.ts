@@ -132,6 +132,21 @@ describe('the hold of an expired payment whose void is refused', () => {
     })
   }
 
+  it('is voided again soon after its void was redelivered more than once', () => {
+    const releasing = { ...expired, status: 'expired', phase: 'releasing', voids: { times: 1, lastMs: NOW } } as const
+    let payment = aPayment({ terms: { captureMode: 'manual' }, progress: releasing })
+    const take = (event: PaymentEvent): Effect | null => {
+      const decision = decide(payment, event, policy)
+      if (decision.kind === 'refused') throw new Error(`${event.type} was refused`)
+      payment = decision.payment
+      return decision.effect
+    }
+    for (const atMs of [100, 200, 300]) take({ type: 'RESUMED', nowMs: NOW + atMs })
+    const stillHeld = { type: 'FOUND', sale: aSale(held(0, 0)), isOther: false, duplicateSaleId: null } as const
+    expect(take({ ...stillHeld, nowMs: NOW + 4_000 })).to.equal(null)
+    expect(take({ ...stillHeld, nowMs: NOW + 5_000 })).to.include({ kind: 'void' })
+  })
+
   it('ends when an operator has seen how, and nothing is sent any more', () => {
     const { payment } = lived(expired, null, unproven, held, days(4))
     const concluded = { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: NOW + days(4) } as const
