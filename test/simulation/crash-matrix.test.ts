@@ -3,8 +3,11 @@ import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
 import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 
-/** A step of a process that is not simulated. Real ones die around it in test/chaos/chaos.test.ts. */
-const NOT_HERE = ['note_notification']
+/**
+ * Steps of a process that is not simulated, and of a worker that is told to stop: simulated ones die. Real ones die around
+ * them in test/chaos/chaos.test.ts.
+ */
+const NOT_HERE = ['note_notification', 'release_command']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
 /** Lives in which processes fall suspended instead; all of them by `npm run simulate -- --matrix`. */

@@ -38,7 +38,8 @@ export const mutants = {
     description: 'A worker that was taken over begins its command all the same.',
     // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
     showsSuspended: 'refund whose answer is lost',
-    script: replace("if begins ~= '' and", 'if false and')
+    // The open record of the request protects it as well.
+    script: lua => lua.replace("if begins ~= '' and", 'if false and').replace("if mustBeOpen ~= '' and", 'if false and')
   },
   'lost-acknowledgement': {
     description: 'The last commit does not take the command out of the stream.',

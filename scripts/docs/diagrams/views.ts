@@ -59,7 +59,18 @@ const payment = { mainPath: paymentMainPath, tones: paymentTones }
  * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
  * it is the outcome of the authorisation.
  */
-const verification = ['RESUMED', 'OPERATION_BOOKED', 'beginReleaseDoubt', 'listForReview', 'endReview']
+const verification = [
+  'RESUMED',
+  'UNPROVEN',
+  'OPERATION_BOOKED',
+  'OPERATION_NOT_BOOKED',
+  'RESOLVED_AS_BOOKED',
+  'RESOLVED_AS_MISSING',
+  'beginReleaseDoubt',
+  'releaseLater',
+  'listForReview',
+  'endReview'
+]
 
 const paymentOverview = {
   ...payment,
