@@ -100,7 +100,7 @@ describe('the figures of a command', () => {
   it('count a lock whose servers fail, and a command that fails', async () => {
     const registry = new Registry()
     const metrics = createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)
-    const failing = { lock: { hold: () => Promise.reject(new Error('away')) } } as unknown as WorkerDeps
+    const failing = { lock: { hold: () => Promise.reject(new Error('away')) }, commits: {} } as unknown as WorkerDeps
     const work = (deps: WorkerDeps): Promise<void> => deps.lock.hold('x', async () => undefined).then(() => undefined)
     const failure = await measureCommand(anEntry(aPayment()), failing, metrics, work).catch(String)
     expect(failure).to.contain('away')
