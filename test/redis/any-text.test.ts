@@ -168,8 +168,8 @@ describe('stored values with any text', () => {
       expect(letter).to.deep.include({ reason: text, deadLetteredAtMs: 7 })
       await replayDeadLetter(test.redis, letter?.letterId ?? '')
       const { entries } = await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)
-      const { entryId, fields } = entries[0] ?? {}
-      expect(entries).to.deep.equal([{ ...entry, entryId, fields, deliveryCount: 1, accepted: null }])
+      const { entryId, fields, delivery } = entries[0] ?? {}
+      expect(entries).to.deep.equal([{ ...entry, entryId, fields, delivery, deliveryCount: 1, accepted: null }])
     })
     await fc.assert(property, { numRuns: 60 })
   })
