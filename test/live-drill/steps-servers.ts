@@ -7,6 +7,7 @@ import { readSales } from '../../scripts/simulator/ledger.js'
 import type { Installation } from './installed-service.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
+import { restartBySystemctl } from './systemctl.js'
 
 /** Payments are sent for at least so long around what a step does. */
 const UNDER_LOAD_MS = 1_500
@@ -155,14 +156,20 @@ export const restore: Step = {
 
 export const rollingRestart: Step = {
   name: 'rolling-restart',
-  does: 'every process restarted in turn behind a balancer that reads /readyz, under load',
-  expects: 'every request is served',
+  does: '`deploy/rolling-restart.sh` behind a balancer that reads /readyz, under load',
+  expects: 'every process is restarted, and every request is served',
   async run({ installation, load }) {
     await load.audit()
     load.begin()
-    await installation.service().rollingRestart()
+    const { processes } = installation.service()
+    const before = new Map(processes.map(({ name, pid }) => [name, pid]))
+    await restartBySystemctl(installation)
     const { failedTries } = await load.audit()
-    return { isOk: failedTries === 0, seen: `${failedTries} tries were not served` }
+    const kept = processes.filter(({ name, pid }) => before.get(name) === pid).map(({ name }) => name)
+    return {
+      isOk: failedTries === 0 && kept.length === 0,
+      seen: `${failedTries} tries were not served; not restarted: ${kept.join(', ') || 'none'}`
+    }
   }
 }
 
