@@ -41,16 +41,22 @@ await runProcess('payments', async context => {
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics({ inWork: () => inWork.commands, isCircuitOpen: network.isCircuitOpen })
   onStop('card network', () => network.close())
+
   const clock = await followClock(durable, config.environment, { process: context })
   const { payments, archive } = await openPayments(context, writes)
-  const pace = createReconcilePace(durable, config.reconcilePerSecond)
-  const known = { knownSales: createKnownSaleStore(durable), account: config.networkMerchantId, log }
   const deps: WorkerDeps = {
     payments,
     commits: createCommitStore(writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
-    network: createReconcilingNetwork(network, { ...known, pace, clock, onUnconfirmed: metrics.absenceUnconfirmed }),
+    network: createReconcilingNetwork(network, {
+      knownSales: createKnownSaleStore(durable),
+      pace: createReconcilePace(durable, config.reconcilePerSecond),
+      account: config.networkMerchantId,
+      onUnconfirmed: metrics.absenceUnconfirmed,
+      clock,
+      log
+    }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
     policy: config,
     networkRetryMs: config.networkRetryMs,
@@ -82,7 +88,6 @@ await runProcess('payments', async context => {
       notifications: createNotificationStore(writes, config.partitions),
       archive,
       network: meterNetwork(network, metrics),
-      pace,
       clock,
       log,
       giveUpAfterMs: config.reconcileListAfterMs,

@@ -87,9 +87,9 @@ export const networkSettings = {
   reconcilePerSecond: integer(
     'RECONCILE_PER_SECOND',
     ['payments', 'timers'],
-    100,
+    250,
     [1, 10_000],
-    'Calls to the network that no request waits for (reconciliations, expiries, notifications) per second, of all workers together, at most. Keep it below what the acquirer allows, less new sales.'
+    'Queries about unknown outcomes per second, of all workers together, at most.'
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',
