@@ -1,5 +1,6 @@
 /** Payments that rest when the trouble of a chaos run begins, and move to the archive during it. */
 import { Client, type QueryResultRow } from 'pg'
+import { delay } from '../../runtime/delay.js'
 import { until } from '../support/conditions.js'
 import { operate } from '../support/operator.js'
 import type { ChaosClient } from './client.js'
@@ -9,6 +10,9 @@ import type { ChaosReceiver } from './receiver.js'
 
 /** Longer than ARCHIVE_AFTER_DAYS. */
 const REST = '100d'
+/** Until then the looks at refunds of a part are due, and the time that they take (ms). */
+const CONFIRMED = '2m'
+const CONFIRMED_WITHIN_MS = 5_000
 
 /** What the archive has at the end of a run. */
 export interface Archived {
@@ -28,9 +32,16 @@ export async function earlierPayments(
 ): Promise<string[]> {
   await openLoop(pace, index => client.begin(`earlier-${index}`))
   const payments = await readWhenDelivered(client, receiver)
-  const { code, err } = await operate({ DATA_DIR: dataDir }, ['clock', 'advance', REST])
-  if (code !== 0) throw new Error(err)
+  // A refund of a part is compared with the acquirer's record a minute later, which is its last change.
+  await advance(dataDir, CONFIRMED)
+  await delay(CONFIRMED_WITHIN_MS)
+  await advance(dataDir, REST)
   return [...payments].flatMap(([id, payment]) => (payment !== null && payment.captured_cents > 0 ? id : []))
+}
+
+async function advance(dataDir: string, span: string): Promise<void> {
+  const { code, err } = await operate({ DATA_DIR: dataDir }, ['clock', 'advance', span])
+  if (code !== 0) throw new Error(err)
 }
 
 /** Waits until some of these payments are in the archive, whose server may be down meanwhile. Resolves to their ids. */
