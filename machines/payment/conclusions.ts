@@ -1,6 +1,7 @@
 /** What an operator saw at the acquirer, as the event that the record would have been. Pure. */
 import type { PaymentProgress } from '../model.js'
-import type { ConcludedEvent } from './events.js'
+import type { Figures } from './context.js'
+import type { ConcludedEvent, LifecycleEvent } from './events.js'
 
 /** The end of what is in doubt. Only valid beyond the horizon: no copy of the request can arrive any more. */
 export function conclusionOf({ status }: PaymentProgress, isBooked: boolean, nowMs: number): ConcludedEvent {
@@ -15,4 +16,9 @@ export function conclusionOf({ status }: PaymentProgress, isBooked: boolean, now
       if (isBooked) return { type: 'OPERATION_BOOKED', isConcluded, nowMs }
       return { type: 'OPERATION_NOT_BOOKED', isRefused: true, isConcluded, nowMs }
   }
+}
+
+/** An operator who has seen how it ended has reviewed the payment. */
+export function reviewAfter(event: LifecycleEvent, { reviewReason }: Figures): Pick<Figures, 'reviewReason'> {
+  return { reviewReason: 'isConcluded' in event ? null : reviewReason }
 }

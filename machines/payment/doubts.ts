@@ -3,6 +3,7 @@
  * verified. Pure functions that the chart names as actions (setup.ts).
  */
 import type { Notification, Reconciliation } from '../model.js'
+import { reviewAfter } from './conclusions.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent, Policy } from './events.js'
 import { afterTry, nextQuery } from './reconcile-schedule.js'
@@ -87,10 +88,10 @@ export const noteConclusion: Change = ({ context: { figures, policy }, event }) 
   return { reconciliation: { ...reconciliation, concluded, nextAtMs: Math.min(reconciliation.nextAtMs, horizonMs) } }
 }
 
-/** Nothing is in doubt any more. An operator who has seen how it ended has reviewed the payment. */
+/** Nothing is in doubt any more. */
 export const endDoubt: Change = ({ context: { figures }, event }) => ({
   reconciliation: null,
-  reviewReason: 'isConcluded' in event ? null : figures.reviewReason
+  ...reviewAfter(event, figures)
 })
 
 /** Something is to be verified as soon as no operation runs. A reported chargeback stays. */

@@ -6,6 +6,7 @@
 
 import type { Operation, PaymentTerms, ReviewReason } from '../model.js'
 import { isLive } from '../network.js'
+import { reviewAfter } from './conclusions.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 import { failureOf } from './failures.js'
@@ -152,7 +153,7 @@ export const resend: Change = ({ context: { figures }, event }) => withOperation
 /** The operation did what was asked. */
 export const succeed: Change = ({ context: { figures }, event }) => ({
   ...withOperationIn(figures, 'succeeded', event.nowMs),
-  ...reviewEndedBy(event, figures),
+  ...reviewAfter(event, figures),
   error: null,
   reconciliation: null
 })
@@ -161,7 +162,7 @@ export const fail: Change = ({ context: { terms, figures, policy }, event }) => 
   const error = failureOf(terms, figures.operation, event, policy)
   return {
     ...withOperationIn(figures, 'failed', event.nowMs, error),
-    ...reviewEndedBy(event, figures),
+    ...reviewAfter(event, figures),
     error,
     reconciliation: null
   }
@@ -177,11 +178,6 @@ export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<F
 
 /** An operator has looked. The next reason lists the payment again. */
 export const endReview: Change = () => ({ reviewReason: null })
-
-/** An operator who has seen how it ended has reviewed the payment. */
-function reviewEndedBy(event: LifecycleEvent, { reviewReason }: Figures): Pick<Figures, 'reviewReason'> {
-  return { reviewReason: 'isConcluded' in event ? null : reviewReason }
-}
 
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'reviewReason'> {
   return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }

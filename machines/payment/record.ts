@@ -101,7 +101,6 @@ function ofAbsence(known: Known, answer: Absent): Finding {
     case 'unknown':
       return isLate(known, answer) ? { type: 'SALE_ABSENT', nowMs } : lags
     case 'expired.releasing':
-      return isLate(known, answer) ? { type: 'SALE_GONE', nowMs } : lags
     case 'failed.settled':
     case 'failed.watched':
       return isLate(known, answer) ? { type: 'SALE_GONE', nowMs } : lags

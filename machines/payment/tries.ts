@@ -16,8 +16,8 @@ import type { Policy } from './events.js'
 export const TRIES_MAX = 6
 
 /** The least time between two voids of a sale (ms): the acquirer may take the second for a copy (its manual, cancellation). */
-const TRY_GAP_MS = 5_000
-/** Each gap is so many times the one before. */
+export const VOID_GAP_MS = 5_000
+/** The first gap between two tries of an operation is that of voids; each is so many times the one before. */
 const TRY_GAP_GROWTH = 6
 
 /** The record may be behind the answer of the other host. So long after a refusal it counts (ms). */
@@ -25,7 +25,7 @@ const REFUSAL_CONFIRMED_MS = 20_000
 
 /** Whether there may be another try after `tries`, the last of which ended at `lastMs`. */
 export function isTryDue(tries: number, lastMs: number, nowMs: number): boolean {
-  return tries === 0 || (tries < TRIES_MAX && nowMs >= lastMs + TRY_GAP_MS * TRY_GAP_GROWTH ** (tries - 1))
+  return tries === 0 || (tries < TRIES_MAX && nowMs >= lastMs + VOID_GAP_MS * TRY_GAP_GROWTH ** (tries - 1))
 }
 
 /** Whether a try without an answer may still be booked. */

@@ -3,33 +3,19 @@
  * a status, kind, state or code that no client knows. What clients do with its events is the same: `grownDelivery`.
  */
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isRecord } from '../../runtime/json.js'
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.js'
 
 /** Behind every known value. The stories take it off again, to see what they know. */
 const SUFFIX = '_added'
 const GROWING = /^(status|state|kind|code|decline_reason|event_type|capture_mode)$/
 
-export interface GrowingProxy {
-  readonly url: string
-  stop(): Promise<void>
-}
-
 /** Forwards to `target`, and lets every answer grow. */
-export async function startGrowingProxy(target: string): Promise<GrowingProxy> {
-  const server = createServer((request, response) => {
+export function startGrowingProxy(target: string): Promise<LoopbackServer> {
+  return startLoopbackServer((request, response) => {
     forward(target, request, response).catch((error: unknown) => response.destroy(error as Error))
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
-  }
 }
 
 /** Left to each of both connections. */

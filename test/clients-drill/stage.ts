@@ -1,6 +1,5 @@
 /** What the stories play on: a service of its own, the same behind the growing proxy, and a server with tokens and deliveries. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PaymentsClient } from '../../client/index.js'
 import { readLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { Merchant, testCards } from '../support/merchant.js'
@@ -8,6 +7,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js'
 import { type ServiceUnderTest, startService } from '../support/service.js'
 import { setFaults } from '../support/simulator.js'
 import { grownDelivery, startGrowingProxy } from './growing-proxy.js'
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.js'
 
 export interface Stage {
   /** The environment of a story; of one behind the growing proxy. */
@@ -44,10 +44,7 @@ export async function startStage(): Promise<Stage> {
 }
 
 /** `/plain/token/approved`: a new token. `/growing/delivery/<payment id>`: the delivery of its last change, with its signature. */
-async function startHelper(
-  service: ServiceUnderTest,
-  receiver: Receiver
-): Promise<{ url: string; stop(): Promise<void> }> {
+async function startHelper(service: ServiceUnderTest, receiver: Receiver): Promise<LoopbackServer> {
   const merchant = new Merchant(() => service)
   const client = new PaymentsClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -59,18 +56,9 @@ async function startHelper(
     const sent = form === 'growing' ? grownDelivery(found.body, header, secret) : { body: found.body, header }
     response.writeHead(200, { 'Content-Type': 'application/json', 'X-Service-Signature': sent.header }).end(sent.body)
   }
-  const server = createServer((request, response) => {
+  return await startLoopbackServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
-  }
 }
 
 async function deliveryOf(receiver: Receiver, paymentId: string): Promise<Receiver['received'][number]> {

@@ -6,7 +6,7 @@ import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { knownVoidedCents } from '../../machines/payment/sums.js'
 import type { ContraryAcquirer, ContraryCall, Deviation } from '../support/contrary-acquirer.js'
-import { NAMED_OTHERWISE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
+import { APPROVED_LATE, NAMED_OTHERWISE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
 import { type ContrarySale, Wire } from '../support/contrary-wire.js'
 import { type Lives, type OperationLife, type PaymentLife, RELEASE } from './contrary-lives.js'
 import type { Conclusion } from './contrary-operator.js'
@@ -126,12 +126,15 @@ function listedWithinMs(what: string): number {
 
 /**
  * A lapsed hold is released, in spite of a refusal; a refund that was refused and booked took the place of the next one,
- * which never arrived; or the service never heard the answer that names another sale.
+ * which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
+ * declined a sale, and the record of the approval is all that the service has seen.
  */
 function isHarmless(acquirer: ContraryAcquirer, life: PaymentLife, { saleId, what }: Deviation): boolean {
-  const { progress } = life.last
+  const { progress, history } = life.last
+  const isEqual = (): boolean => differencesOf(acquirer, life).length === 0
   const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
-  if (isReleased || (what === REFUSED_AND_BOOKED && differencesOf(acquirer, life).length === 0)) return true
+  if (isReleased || (what === REFUSED_AND_BOOKED && isEqual())) return true
+  if (what === APPROVED_LATE && isEqual()) return !history.some(({ event }) => event === 'DECLINED')
   return what === NAMED_OTHERWISE && progress.references.saleId === saleId
 }
 

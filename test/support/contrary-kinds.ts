@@ -22,6 +22,9 @@ import {
   type WireRecord
 } from './contrary-wire.js'
 
+/** What the acquirer did other than it said: the sale was approved after the answer that declined it. */
+export const APPROVED_LATE = 'approved after it was declined'
+
 /** The deviation that shows only if the answer to the sale was heard. */
 export const NAMED_OTHERWISE = 'another sale in the record than in the answer'
 
@@ -62,7 +65,7 @@ const behaviours = {
         finallyMs,
         behindMs: 3_000,
         notifiesMs: [finallyMs + dice.between(0, 500)],
-        deviation: 'approved after it was declined',
+        deviation: APPROVED_LATE,
         isTold: false
       }
     }

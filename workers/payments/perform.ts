@@ -3,6 +3,7 @@ import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
+import { VOID_GAP_MS } from '../../machines/payment/tries.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
@@ -18,11 +19,8 @@ const KEY_ELSEWHERE_MS = 60_000
 /** The card is sealed with a key that this worker lacks. Nothing was sent: another worker may send it. */
 export class KeyElsewhere extends Error {}
 
-/**
- * Gap between two refunds of one sale (ms). The acquirer may take the second for a copy of the first (its manual,
- * cancellation). The simulator does not.
- */
-const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: 5_000, test: 0 }
+/** Gap between two refunds of one sale (ms). The simulator takes no second refund for a copy. */
+const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: VOID_GAP_MS, test: 0 }
 
 /**
  * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` runs before an
