@@ -1,5 +1,5 @@
 /** Made by `npm run docs` from api/tokens/browser/fields-api.ts and api/tokens/browser/fields-values.ts. */
-export interface FieldsOptions {
+export interface CommonOptions {
   /** `svc_test.<key id>` or `svc_live.<key id>`. Never a secret key. */
   readonly publishableKey: string
   /** An element of the page, or a selector of one; the fields replace what is in it. */
@@ -7,18 +7,34 @@ export interface FieldsOptions {
   /** The language of the page when absent. */
   readonly locale?: 'en' | 'pt-BR'
   readonly style?: FieldsStyle
+}
+
+export interface FieldsOptions extends CommonOptions {
   /** Called while the buyer types. */
   readonly onChange?: (state: { readonly brand: string | null; readonly isComplete: boolean }) => void
 }
 
-export interface Fields {
+export interface CvvFieldOptions extends CommonOptions {
+  /** The brand of the stored card, as the API answers it: it decides between 3 and 4 digits. */
+  readonly brand?: string
+  /** Called while the buyer types. */
+  readonly onChange?: (state: { readonly isComplete: boolean }) => void
+}
+
+export interface Fields<Token = FieldsToken> {
   /** Resolves when the fields can be used; rejects with a `FieldsError`. */
   readonly ready: Promise<void>
   /** Checks the fields and gives a token for one payment; rejects with a `FieldsError`. */
-  tokenize(): Promise<FieldsToken>
+  tokenize(): Promise<Token>
   focus(): void
   /** Takes the fields out of the page. */
   destroy(): void
+}
+
+/** The global `Service` of the script. */
+export interface CardService {
+  fields(options: FieldsOptions): Fields
+  cvvField(options: CvvFieldOptions): Fields<CvvToken>
 }
 
 /** Looks that a page may choose. */
@@ -48,6 +64,9 @@ export interface FieldsToken {
   readonly expires_at: string
 }
 
+/** A one-use token of the security code of a stored card: the `cvv_token_id` of a payment. */
+export type CvvToken = Pick<FieldsToken, 'token_id' | 'expires_at'>
+
 /** Why there is no token: a code for the program, a sentence for the buyer, and the fields that are marked in the frame. */
 export interface FieldsError extends Error {
   readonly code: string
@@ -55,5 +74,5 @@ export interface FieldsError extends Error {
 }
 
 declare global {
-  const Service: { fields(options: FieldsOptions): Fields }
+  const Service: CardService
 }

@@ -5,7 +5,13 @@ export type { CallOptions, ClientOptions, Logger, MoneyOptions } from './options
 export type { Payments } from './payments.js'
 export { PaymentsClient } from './payments-client.js'
 export type * from './request-types.js'
-export { approvedTestCard, createTestToken, type TestTokenOptions } from './test-token.js'
+export {
+  approvedTestCard,
+  createTestCvvToken,
+  createTestToken,
+  type TestCvvTokenOptions,
+  type TestTokenOptions
+} from './test-token.js'
 export type * from './test-types.js'
 export type * from './webhook-types.js'
 export * as webhooks from './webhooks.js'

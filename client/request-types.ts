@@ -16,6 +16,8 @@ export interface PaymentSourceCard {
   readonly card_id: string
   /** the code that the buyer typed again; it is never stored; must be the security code of 3 or 4 digits, digits only, or null */
   readonly cvv?: string | null
+  /** in place of `cvv`: a token of the code that the buyer typed again, from the field for it (HOSTED_FIELDS.md); it serves one payment; must be the one-use token of a security code, or null */
+  readonly cvv_token_id?: string | null
 }
 
 export type PaymentSource = PaymentSourceToken | PaymentSourceCard
@@ -119,13 +121,13 @@ export interface RegisterWebhookEndpointRequest {
 
 export interface CreateTokenRequest {
   /** the card number; 12 to 19 digits without spaces, with a valid check digit */
-  readonly card_number: string
+  readonly card_number?: string
   /** the name on the card; 1 to 120 characters, with fewer than 12 digits, because 12 may be a card number */
-  readonly holder_name: string
+  readonly holder_name?: string
   /** month of expiry; `01` to `12` */
-  readonly expiration_month: string
+  readonly expiration_month?: string
   /** year of expiry; four digits, not in the past */
-  readonly expiration_year: string
+  readonly expiration_year?: string
   /** the security code; never written to a disk; 3 or 4 digits */
   readonly cvv: string
 }

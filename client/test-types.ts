@@ -36,12 +36,12 @@ export interface LoggedWebhookEventList {
 }
 
 export interface Token {
-  /** the one-use token: for one payment, or for one stored card */
+  /** the one-use token: for one payment, or for one stored card; of a `cvv` alone a `cvv_token_id` */
   readonly token_id: string
-  /** brand of the card */
-  readonly brand: string
-  /** last four digits */
-  readonly last4: string
+  /** brand of the card; null: a token of a `cvv` alone */
+  readonly brand: string | null
+  /** last four digits; null: as above */
+  readonly last4: string | null
   /** until when it can be used; ISO 8601 in UTC */
   readonly expires_at: string
 }

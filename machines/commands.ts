@@ -5,7 +5,13 @@ import type { Buyer } from './network.js'
 /** Where the card of a new payment comes from. */
 export type CardSource =
   | { readonly type: 'token'; readonly tokenId: string }
-  | { readonly type: 'card'; readonly cardId: string; readonly hasCvv: boolean }
+  | {
+      readonly type: 'card'
+      readonly cardId: string
+      readonly hasCvv: boolean
+      /** The one-use token that has the CVV; absent: it came with the request. */
+      readonly cvvTokenId?: string
+    }
 
 export type Command =
   /** Authorise (and capture) a payment that was accepted as `pending`. */

@@ -96,6 +96,8 @@ export const keys = {
   // Memory-only Redis.
   token: (tokenId: string) => `token:${tokenId}`,
   cvv: (paymentId: string) => `cvv:${paymentKeyOf(paymentId)}`,
+  /** Not below `token:`, so that no id of a CVV is that of a card. */
+  cvvToken: (tokenId: string) => `cvv:${tokenId}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
   /** `name`: the payment key of the payment, or that of its deliveries (`deliveryLock`). */
   lock: (name: string) => `lock:${name}`

@@ -184,14 +184,14 @@ export const errorCatalogue = {
     status: 422,
     retryable: false,
     message:
-      'The token is unknown, expired or already used. This request charged nothing. If an earlier one with this token got no answer, repeat that one, with its Idempotency-Key; else let the buyer type the card again.'
+      'The token is unknown, expired or already used. This request charged nothing. If an earlier one with this token got no answer, repeat that one, with its Idempotency-Key; else let the buyer type the card again, or the security code of a stored card.'
   },
   cvv_lost: {
     publicCode: 'invalid_token',
     status: 422,
     retryable: true,
     message:
-      'The cvv that came with the stored card was lost before it was used. Nothing was charged; send the request again with a new Idempotency-Key and the cvv.'
+      'The security code for the stored card was lost before it was used. Nothing was charged; send the request again with a new Idempotency-Key and the cvv, or with a new cvv_token_id: let the buyer type the code again.'
   },
   invalid_card: {
     status: 422,

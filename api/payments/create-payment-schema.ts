@@ -1,6 +1,7 @@
 /** Body of POST /v1/payments (docs/API.md#post-v1payments). */
 import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
+import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf, type Schema } from '../http/schema.js'
 import {
   about,
@@ -36,6 +37,10 @@ const storedCard = {
   cvv: about(
     'the code that the buyer typed again; it is never stored',
     orNull(digits('3,4', 'the security code of 3 or 4 digits'))
+  ),
+  cvv_token_id: about(
+    'in place of `cvv`: a token of the code that the buyer typed again, from the field for it (HOSTED_FIELDS.md); it serves one payment',
+    orNull(givenId('the one-use token of a security code'))
   )
 }
 
@@ -184,7 +189,7 @@ interface Body {
   external_reference: string
   payment_source:
     | { source_type: 'token'; token_id: string }
-    | { source_type: 'card'; card_id: string; cvv?: string | null }
+    | { source_type: 'card'; card_id: string; cvv?: string | null; cvv_token_id?: string | null }
   customer: {
     name: string
     email: string
@@ -236,6 +241,8 @@ function buyerOf(customer: Body['customer']): CreateRequest['buyer'] {
 
 function sourceOf(source: Body['payment_source']): { source: CardSource; cvv: string | null } {
   if (source.source_type === 'token') return { source: { type: 'token', tokenId: source.token_id }, cvv: null }
-  const cvv = source.cvv ?? null
-  return { source: { type: 'card', cardId: source.card_id, hasCvv: cvv !== null }, cvv }
+  const { card_id: cardId, cvv = null, cvv_token_id: cvvTokenId = null } = source
+  if (cvvTokenId === null) return { source: { type: 'card', cardId, hasCvv: cvv !== null }, cvv }
+  if (cvv !== null) throw invalidRequest('payment_source.cvv', 'must be left out when there is a cvv_token_id')
+  return { source: { type: 'card', cardId, hasCvv: true, cvvTokenId }, cvv: null }
 }

@@ -8,6 +8,7 @@ import type { CardStore } from '../../redis/cards/cards.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
+import { ServiceError } from '../../runtime/errors.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
@@ -26,21 +27,30 @@ export interface RequestCardDeps {
 
 /**
  * The card of a new payment: a token is claimed for this request (a repeat of the request claims it again), a stored
- * card is looked up. Null: there is none that this merchant may use.
+ * card is looked up, and the token of its CVV claimed. Throws `ServiceError` when this merchant may not use one of them.
  */
 export async function findCard(
   deps: RequestCardDeps,
   { merchantId, fingerprint, record }: RecordedScope,
   source: CardSource
-): Promise<PaymentTerms['card'] | null> {
+): Promise<PaymentTerms['card']> {
   if (source.type === 'card') {
     const card = await deps.cards.read(merchantId, source.cardId)
-    return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
+    if (card === null) throw new ServiceError('unknown_card')
+    if (source.cvvTokenId !== undefined) {
+      const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, record, fingerprint)
+      if (claim.kind !== 'claimed') throw refused(claim.kind)
+    }
+    return { brand: card.brand, last4: card.last4, cardId: card.cardId }
   }
   const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
-  if (claim.kind === 'claimed') return { brand: claim.brand, last4: claim.last4, cardId: null }
-  apiMetrics().claimRefused(claim.kind)
-  return null
+  if (claim.kind !== 'claimed') throw refused(claim.kind)
+  return { brand: claim.brand, last4: claim.last4, cardId: null }
+}
+
+function refused(kind: 'missing' | 'taken'): ServiceError {
+  apiMetrics().claimRefused(kind)
+  return new ServiceError('invalid_token')
 }
 
 /** Seals the CVV that came with a stored card, for the worker that will pay with it. */
@@ -68,7 +78,8 @@ export async function giveCardBack(
   const isUnderWay = earlier.fingerprint === fingerprint && earlier.result === null
   try {
     if (cvv !== null) await deps.tokens.dropCvv(paymentId)
-    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, fingerprint)
+    const tokenId = source.type === 'token' ? source.tokenId : source.cvvTokenId
+    if (tokenId !== undefined && !isUnderWay) await deps.tokens.release(tokenId, record, fingerprint)
   } catch (error) {
     if (!isRedisUnavailable(error)) throw error
   }

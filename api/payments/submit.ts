@@ -31,7 +31,6 @@ import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/payments/payments.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
-import { ServiceError } from '../../runtime/errors.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept, untilAnswered } from './acceptance.js'
@@ -128,7 +127,6 @@ async function shedWhenBehind({ backlog, store, config }: SubmitDeps, scope: Rec
 /** A new payment with its card and the CVV that came with it. Nothing is accepted yet. */
 async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Payment> {
   const card = await findCard(deps, scope, request.source)
-  if (card === null) throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
   const payment = newPayment(termsOf(deps, scope.merchantId, scope.partition, request, card), scope.idempotencyKey)
   await keepCvv(deps, payment.terms, request)
   return payment

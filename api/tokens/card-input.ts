@@ -14,6 +14,12 @@ import {
 import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
 import { type FieldProblem, invalidRequest, ServiceError } from '../../runtime/errors.js'
+import { isRecord } from '../../runtime/json.js'
+
+/** What may become a token: a card, or the CVV of a stored one. */
+export type TokenInput =
+  | { readonly kind: 'card'; readonly card: CardInput }
+  | { readonly kind: 'cvv'; readonly cvv: string }
 
 /** A card that may become a token. */
 export interface CardInput {
@@ -53,16 +59,23 @@ const rules = {
 export type TokenField = keyof typeof rules
 const FIELDS = Object.keys(rules) as TokenField[]
 
+/** Checks the body of POST /v1/tokens: with only a `cvv` it is about a stored card. Throws as `readCardInput` does. */
+export function readTokenInput(body: unknown, cardRules: CardRules): TokenInput {
+  if (!isRecord(body) || Object.keys(body).join() !== 'cvv')
+    return { kind: 'card', card: readCardInput(body, cardRules) }
+  const [problem] = problemsIn(['cvv'], body)
+  if (problem !== undefined) throw invalidRequest(problem.path, problem.message)
+  return { kind: 'cvv', cvv: String(body['cvv']) }
+}
+
 /**
- * Checks the body of POST /v1/tokens. Throws `ServiceError`: `invalid_request` when the request is malformed or the card
+ * Checks a card. Throws `ServiceError`: `invalid_request` when the request is malformed or the card
  * is expired; `invalid_card` when only the number is at fault, and is no card that this environment takes.
  */
 export function readCardInput(body: unknown, { environment, nowMs }: CardRules): CardInput {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalidRequest('body', 'must be a JSON object')
-  }
+  if (!isRecord(body)) throw invalidRequest('body', 'must be a JSON object')
   const values: Partial<Record<string, unknown>> = { ...body }
-  const problems = [...unknownFields(values), ...fieldProblems(values), ...expiryProblems(values, nowMs)]
+  const problems = [...unknownFields(values), ...problemsIn(FIELDS, values), ...expiryProblems(values, nowMs)]
   if (problems.length > 0) throw new ServiceError(codeOf(problems), { fields: problems })
 
   const text = (field: TokenField): string => String(values[field])
@@ -93,8 +106,8 @@ function unknownFields(values: object): FieldProblem[] {
   }))
 }
 
-function fieldProblems(values: Partial<Record<string, unknown>>): FieldProblem[] {
-  return FIELDS.flatMap(path => {
+function problemsIn(fields: readonly TokenField[], values: Partial<Record<string, unknown>>): FieldProblem[] {
+  return fields.flatMap(path => {
     const value = values[path]
     const message = typeof value === 'string' ? rules[path](value) : missingOrMistyped(value)
     return message === undefined ? [] : [{ path, message }]

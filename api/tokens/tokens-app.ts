@@ -2,7 +2,7 @@
 import cors from '@koa/cors'
 import type Koa from 'koa'
 import type { Environment } from '../../machines/model.js'
-import { newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
+import { newCvvTokenId, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Sealer } from '../../vault/sealer.js'
@@ -15,12 +15,12 @@ import { refuseParameters } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { limitAddress, limitTokens, type TokenLimits } from './address-limit.js'
 import type { FieldsToken } from './browser/fields-values.js'
-import { type CardInput, readCardInput } from './card-input.js'
+import { type CardInput, readTokenInput } from './card-input.js'
 import { addFieldsRoutes, type HostedFields } from './hosted-fields.js'
 
 export interface TokensAppDeps {
   readonly sealer: Sealer
-  readonly tokens: Pick<TokenStore, 'put'>
+  readonly tokens: Pick<TokenStore, 'put' | 'putCvvToken'>
   readonly tokenTtlMs: number
   /** Real time. */
   readonly clock: Clock
@@ -55,9 +55,11 @@ function tokenRoute(deps: TokensAppDeps): Route {
       const { merchantId } = await authenticate(ctx, deps.authenticator, 'tokens:write')
       refuseParameters(ctx.querystring)
       await readJson(ctx, { isOptional: false })
-      const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: deps.clock.now() })
+      const input = readTokenInput(ctx.state.body, { environment: deps.environment, nowMs: deps.clock.now() })
       await limitTokens(ctx, deps.limits)
-      return { status: 201, body: await createToken(deps, merchantId, card) }
+      const create =
+        input.kind === 'card' ? cardToken(deps, merchantId, input.card) : cvvToken(deps, merchantId, input.cvv)
+      return { status: 201, body: await create }
     }
   }
 }
@@ -66,7 +68,7 @@ function tokenRoute(deps: TokensAppDeps): Route {
  * Seals a card and its CVV apart, and stores both under a new token of `merchantId` (docs/SECURITY.md, The way of a card
  * number). Rejects when the memory-only Redis is unavailable.
  */
-async function createToken(deps: TokensAppDeps, merchantId: string, card: CardInput): Promise<FieldsToken> {
+async function cardToken(deps: TokensAppDeps, merchantId: string, card: CardInput): Promise<FieldsToken> {
   const { number, cvv, brand, ...holder } = card
   const tokenId = newTokenId()
   const context = { merchantId, subjectId: tokenId }
@@ -81,7 +83,23 @@ async function createToken(deps: TokensAppDeps, merchantId: string, card: CardIn
     typedBox: deps.sealer.sealTyped({ number, ...holder, cvv }, context)
   }
   await deps.tokens.put(token, deps.tokenTtlMs)
-  return { token_id: tokenId, brand, last4, expires_at: new Date(deps.clock.now() + deps.tokenTtlMs).toISOString() }
+  return { token_id: tokenId, brand, last4, expires_at: expiryOf(deps) }
+}
+
+/** Seals the CVV for a stored card, and stores it under a new token of `merchantId`. Rejects as `cardToken` does. */
+async function cvvToken(
+  deps: TokensAppDeps,
+  merchantId: string,
+  cvv: string
+): Promise<Record<keyof FieldsToken, string | null>> {
+  const tokenId = newCvvTokenId()
+  const cvvBox = deps.sealer.sealCvv(cvv, { merchantId, subjectId: tokenId })
+  await deps.tokens.putCvvToken({ tokenId, merchantId, cvvBox }, deps.tokenTtlMs)
+  return { token_id: tokenId, brand: null, last4: null, expires_at: expiryOf(deps) }
+}
+
+function expiryOf({ clock, tokenTtlMs }: TokensAppDeps): string {
+  return new Date(clock.now() + tokenTtlMs).toISOString()
 }
 
 /** The hosted fields check their key while they load: a wrong key fails during development, not with the first card. */

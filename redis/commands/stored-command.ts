@@ -55,10 +55,22 @@ const storedBuyer = storedList<Buyer>({
 })
 
 const storedSource: Format<CardSource, unknown[]> = {
-  encode: source => (source.type === 'token' ? [0, source.tokenId] : [source.hasCvv ? 1 : 2, source.cardId]),
-  decode([type, id]) {
+  encode(source) {
+    if (source.type === 'token') return [0, source.tokenId]
+    const { hasCvv, cardId, cvvTokenId } = source
+    // A version that does not know the token of a CVV finds no CVV, and sends nothing.
+    return [hasCvv ? 1 : 2, cardId, ...(cvvTokenId === undefined ? [] : [cvvTokenId])]
+  },
+  decode([type, id, cvvTokenId]) {
     if (typeof id === 'string' && type === 0) return { type: 'token', tokenId: id }
-    if (typeof id === 'string' && (type === 1 || type === 2)) return { type: 'card', cardId: id, hasCvv: type === 1 }
+    if (typeof id === 'string' && (type === 1 || type === 2)) {
+      return {
+        type: 'card',
+        cardId: id,
+        hasCvv: type === 1,
+        ...(typeof cvvTokenId === 'string' && { cvvTokenId })
+      }
+    }
     throw new DamagedValue('A stored command names no card.')
   }
 }

@@ -1,7 +1,7 @@
 -- Gives a one-use token to the first owner that asks; the same owner may ask again.
 -- A claim lives for a while even if the token was about to expire, so that the owner can finish its work.
 --
--- KEYS[1] token      hash
+-- KEYS[1] token      hash, of a card or of a CVV alone, which has the typed box only
 -- ARGV[1] merchant   the token of another merchant is treated as missing
 -- ARGV[2] owner      who claims
 -- ARGV[3] claim ttl, ms: the least time that the token lives from now on

@@ -24,6 +24,13 @@ export interface NewToken extends Omit<TokenSummary, 'owner'> {
   readonly typedBox: string
 }
 
+/** A token of a CVV alone, for a stored card: its box is sealed for `{ merchantId, subjectId: tokenId }`. */
+export interface NewCvvToken {
+  readonly tokenId: string
+  readonly merchantId: string
+  readonly cvvBox: string
+}
+
 /**
  * - `claimed`: the caller owns the token now, or did already
  * - `missing`: there is no such token, or it is another merchant's
@@ -37,8 +44,14 @@ export type Claim =
       readonly brand: string
       readonly last4: string
     }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'taken' }
+  | NoClaim
+
+interface NoClaim {
+  readonly kind: 'missing' | 'taken'
+}
+
+/** As `Claim`, of a token of a CVV. */
+export type CvvClaim = { readonly kind: 'claimed'; readonly cvvBox: string } | NoClaim
 
 /** The owner of a token that becomes a stored card. */
 export const CARD_OWNER = 'card'
@@ -47,6 +60,8 @@ export const CARD_OWNER = 'card'
 export interface TokenStore {
   /** Keeps a token for `ttlMs`. */
   put(token: NewToken, ttlMs: number): Promise<void>
+  /** Keeps a token of a CVV for `ttlMs`. */
+  putCvvToken(token: NewCvvToken, ttlMs: number): Promise<void>
   /** Reads a token of any merchant: the caller compares `merchantId`. `null` when it is unknown or expired. */
   peek(tokenId: string): Promise<TokenSummary | null>
   /**
@@ -55,12 +70,14 @@ export interface TokenStore {
    * one owner have claimed the token.
    */
   claim(tokenId: string, merchantId: string, owner: string, request?: string): Promise<Claim>
+  /** The same for a token of a CVV. Neither finds a token of the other kind. */
+  claimCvv(tokenId: string, merchantId: string, owner: string, request?: string): Promise<CvvClaim>
   /**
    * Lets another owner claim the token, for the rest of its life; nothing happens unless `owner` has it, and `request`
-   * may give it back. Without `request`, `owner` itself says that it has not used the token.
+   * may give it back. Without `request`, `owner` itself says that it has not used the token. Of either kind.
    */
   release(tokenId: string, owner: string, request?: string): Promise<void>
-  /** Forgets a token and its boxes. */
+  /** Forgets a token of either kind, and its boxes. */
   drop(tokenId: string): Promise<void>
   /** Keeps the CVV that came with a payment by stored card, for `CLAIM_TTL_MS`. */
   putCvv(paymentId: string, cvvBox: string): Promise<void>
@@ -86,15 +103,19 @@ const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder',
 /** The store on a connection to the memory-only Redis. */
 export function createTokenStore(redis: Redis): TokenStore {
   return {
-    put: (token, ttlMs) => put(redis, token, ttlMs),
+    put: (token, ttlMs) => putHash(redis, keys.token(token.tokenId), hashOf(token), ttlMs),
+    putCvvToken: ({ tokenId, merchantId, cvvBox }, ttlMs) =>
+      putHash(redis, keys.cvvToken(tokenId), { merchant: merchantId, typed: cvvBox }, ttlMs),
     peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
     claim: async (tokenId, merchantId, owner, request = '') =>
       readClaim(await claimToken(redis, [keys.token(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
+    claimCvv: async (tokenId, merchantId, owner, request = '') =>
+      readCvvClaim(await claimToken(redis, [keys.cvvToken(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
     release: async (tokenId, owner, request = '') => {
-      await releaseToken(redis, [keys.token(tokenId)], [owner, request])
+      await releaseToken(redis, [placeOf(tokenId)], [owner, request])
     },
     drop: async tokenId => {
-      await redis.unlink(keys.token(tokenId))
+      await redis.unlink(placeOf(tokenId))
     },
     putCvv: async (paymentId, cvvBox) => {
       await redis.set(keys.cvv(paymentId), cvvBox, 'PX', CLAIM_TTL_MS)
@@ -111,9 +132,19 @@ export function newTokenId(): string {
   return `tok_${paymentKeyOf(randomUUID())}`
 }
 
-async function put(redis: Redis, token: NewToken, ttlMs: number): Promise<void> {
-  const key = keys.token(token.tokenId)
-  const fields = {
+const CVV_TOKEN = 'cvt_'
+
+/** The same for a token of a CVV: `cvt_` and 26 characters. */
+export function newCvvTokenId(): string {
+  return `${CVV_TOKEN}${paymentKeyOf(randomUUID())}`
+}
+
+function placeOf(tokenId: string): string {
+  return tokenId.startsWith(CVV_TOKEN) ? keys.cvvToken(tokenId) : keys.token(tokenId)
+}
+
+function hashOf(token: NewToken): Record<string, string> {
+  return {
     merchant: token.merchantId,
     brand: token.brand,
     last4: token.last4,
@@ -123,6 +154,9 @@ async function put(redis: Redis, token: NewToken, ttlMs: number): Promise<void> 
     card: token.cardBox,
     typed: token.typedBox
   }
+}
+
+async function putHash(redis: Redis, key: string, fields: Record<string, string>, ttlMs: number): Promise<void> {
   const results = await redis.multi().hset(key, fields).pexpire(key, ttlMs).exec()
   const failed = results?.find(([error]) => error !== null)
   if (results === null || failed) throw failed?.[0] ?? new Error('The token was not stored.')
@@ -138,5 +172,16 @@ function readClaim(reply: unknown): Claim {
   const [kind, cardBox, typedBox, brand, last4] = Array.isArray(reply) ? reply.map(String) : []
   if (kind === 'claimed' && cardBox && typedBox && brand && last4) return { kind, cardBox, typedBox, brand, last4 }
   if (kind === 'missing' || kind === 'taken') return { kind }
-  throw new Error('claim_token.lua answered what this version does not know. Start one version of the service only.')
+  throw unknownReply()
+}
+
+function readCvvClaim(reply: unknown): CvvClaim {
+  const [kind, , cvvBox] = Array.isArray(reply) ? reply : []
+  if (kind === 'claimed' && typeof cvvBox === 'string') return { kind, cvvBox }
+  if (kind === 'missing' || kind === 'taken') return { kind }
+  throw unknownReply()
+}
+
+function unknownReply(): Error {
+  return new Error('claim_token.lua answered what this version does not know. Start one version of the service only.')
 }

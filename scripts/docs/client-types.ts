@@ -99,7 +99,7 @@ function fieldsTypes(): string {
   return [
     `/** Made by \`npm run docs\` from ${FIELDS_SOURCES.join(' and ')}. */`,
     ...texts,
-    'declare global {\n  const Service: { fields(options: FieldsOptions): Fields }\n}\n'
+    'declare global {\n  const Service: CardService\n}\n'
   ].join('\n')
 }
 

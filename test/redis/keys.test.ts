@@ -65,6 +65,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   webhookJournal: keys.webhookJournal(0, '<m>'),
   webhookAttempts: keys.webhookAttempts(0, '<m>'),
   token: keys.token('<id>'),
+  cvvToken: keys.cvvToken('<token>'),
   cvv: keys.cvv(PAYMENT_ID).replace(paymentKeyOf(PAYMENT_ID), '<id>'),
   rateLimit: keys.rateLimit('<key>'),
   lock: keys.lock('<id>')

@@ -9,7 +9,7 @@ import { createCardStore } from '../../redis/cards/cards.js'
 import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
-import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
+import { createTokenStore, newCvvTokenId, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import { readConfig } from '../../runtime/config.js'
 import { createCardData } from '../../workers/payments/card-data.js'
 import { buyer, PARTITION } from './payments.js'
@@ -88,6 +88,14 @@ export class CommandPath {
     const stored = await this.deps.cards.store(card)
     const cardId = stored?.card.cardId ?? ''
     return { type: 'card', cardId, hasCvv: true }
+  }
+
+  /** The same with its CVV in a token. */
+  async storedCardWithCvvToken(): Promise<CardSource & { type: 'card' }> {
+    const cvvTokenId = newCvvTokenId()
+    const cvvBox = plainBoxes.sealCvv('123')
+    await this.tokens.putCvvToken({ tokenId: cvvTokenId, merchantId: PAYING_MERCHANT, cvvBox }, TOKEN_TTL_MS)
+    return { ...(await this.storedCard()), cvvTokenId }
   }
 }
 

@@ -1,6 +1,6 @@
 /** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
 import { randomUUID } from 'node:crypto'
-import { createTestToken, type Payment, PaymentsClient } from '../../client/index.js'
+import { createTestCvvToken, createTestToken, type Payment, PaymentsClient } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
@@ -61,6 +61,12 @@ export class Merchant {
     const { tokensUrl } = this.#service()
     const { publishableKey } = this.#keys ?? this.#service()
     return (await createTestToken({ tokensUrl, publishableKey, card: { card_number: card } })).token_id
+  }
+
+  /** A one-use token for the security code of a stored card. */
+  async cvvToken(cvv = '123'): Promise<string> {
+    const { publishableKey } = this.#keys ?? this.#service()
+    return (await createTestCvvToken({ tokensUrl: this.#service().tokensUrl, publishableKey, cvv })).token_id
   }
 
   /** `POST /v1/payments`; approved and captured unless the options say otherwise. */

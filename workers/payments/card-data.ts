@@ -14,13 +14,13 @@ import type { Opener } from '../../vault/opener.js'
 
 export interface CardData {
   /**
-   * `invalid_token`: the token, or a CVV that came with a stored card, is gone; `unknown_card`: the card was erased. Rejects
+   * `invalid_token`: the token, or the CVV for a stored card, is gone; `unknown_card`: the card was erased. Rejects
    * when a Redis is unavailable, and with `VaultError` when a box can't be opened.
    */
   open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | 'invalid_token' | 'unknown_card'>
-  /** Forgets the token, or the CVV that came with a stored card. */
+  /** Forgets the token, or the CVV for a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
-  /** Lets another request use the token, for the rest of its life; forgets the CVV that came with a stored card. */
+  /** Lets another request use the token, for the rest of its life; forgets the CVV that came in a request. */
   release(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
 }
 
@@ -37,23 +37,46 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
       }
       const card = await cards.read(merchantId, source.cardId)
       if (card === null) return 'unknown_card'
-      const cvvBox = source.hasCvv ? await tokens.readCvv(terms.id) : null
+      const cvvBox = source.hasCvv ? await cvvBoxOf(tokens, terms, source, record) : null
       // An authorisation without the CVV is another one than was asked for: issuers judge it, and liability, otherwise.
       if (source.hasCvv && cvvBox === null) return 'invalid_token'
       return {
         ...opener.openCard(card.cardBox, { merchantId, subjectId: card.tokenId }),
-        cvv: cvvBox === null ? null : opener.openCvv(cvvBox, { merchantId, subjectId: terms.id })
+        cvv: cvvBox === null ? null : opener.openCvv(cvvBox, { merchantId, subjectId: source.cvvTokenId ?? terms.id })
       }
     },
 
     async forget(terms, source) {
-      if (source.type === 'token') await tokens.drop(source.tokenId)
-      else if (source.hasCvv) await tokens.dropCvv(terms.id)
+      const tokenId = tokenOf(source)
+      if (tokenId !== undefined) await tokens.drop(tokenId)
+      else if (hasCvv(source)) await tokens.dropCvv(terms.id)
     },
 
     async release(terms, source, record) {
-      if (source.type === 'token') await tokens.release(source.tokenId, record)
-      else if (source.hasCvv) await tokens.dropCvv(terms.id)
+      const tokenId = tokenOf(source)
+      if (tokenId !== undefined) await tokens.release(tokenId, record)
+      else if (hasCvv(source)) await tokens.dropCvv(terms.id)
     }
   }
+}
+
+/** The box of the CVV for a stored card; null when it is gone. */
+async function cvvBoxOf(
+  tokens: TokenStore,
+  { id, merchantId }: PaymentTerms,
+  { cvvTokenId }: CardSource & { type: 'card' },
+  record: string
+): Promise<string | null> {
+  if (cvvTokenId === undefined) return tokens.readCvv(id)
+  const claim = await tokens.claimCvv(cvvTokenId, merchantId, record)
+  return claim.kind === 'claimed' ? claim.cvvBox : null
+}
+
+/** The one-use token of a source: of the card, or of the CVV for a stored card. */
+function tokenOf(source: CardSource): string | undefined {
+  return source.type === 'token' ? source.tokenId : source.cvvTokenId
+}
+
+function hasCvv(source: CardSource): boolean {
+  return source.type === 'card' && source.hasCvv
 }

@@ -2,7 +2,7 @@
 import { brandOf } from '../../../machines/card-brands.js'
 import { FIELD_NAMES, type FieldName, type ProblemCode, problemOf, type TypedCard } from './card-rules.js'
 import type { Texts } from './texts.js'
-import { caretIn, digitsOf, formatExpiry, formatNumber, layoutOf } from './typing.js'
+import { caretIn, cvvLengthsOf, digitsOf, formatExpiry, formatNumber, layoutOf } from './typing.js'
 
 const BRAND_NAMES: Readonly<Record<string, string>> = {
   visa: 'Visa',
@@ -41,7 +41,11 @@ export interface CardForm {
   focus(): void
 }
 
-export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: () => void): CardForm {
+/**
+ * @param cvvOf the brand of a stored card ('': unknown) whose security code is asked for; absent: a whole card is
+ */
+export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: () => void, cvvOf?: string): CardForm {
+  const names: readonly FieldName[] = cvvOf === undefined ? FIELD_NAMES : ['cvv']
   const inputOf = (name: FieldName): HTMLInputElement => elementOf(`#${name}`, HTMLInputElement)
   const card = (): TypedCard => ({
     number: inputOf('number').value,
@@ -50,22 +54,27 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
     name: inputOf('name').value
   })
   const brand = (): string | null => brandOf(digitsOf(card().number))
-  const problemIn = (name: FieldName): ProblemCode | null => problemOf(name, card(), Date.now())
+  const cvvLengths = (): readonly number[] =>
+    cvvOf === undefined ? [layoutOf(digitsOf(card().number)).cvvDigits] : cvvLengthsOf(cvvOf)
+  const problemIn = (name: FieldName): ProblemCode | null =>
+    problemOf(name, card(), { nowMs: Date.now(), cvvLengths: cvvLengths() })
   const show = (name: FieldName, problem: ProblemCode | null): void => {
     inputOf(name).setAttribute('aria-invalid', String(problem !== null))
     elementOf(`#${name}-error`, HTMLElement).textContent = problem === null ? '' : texts.problems[problem]
   }
   const mark = (problems: Readonly<Partial<Record<FieldName, ProblemCode>>>): void => {
-    for (const name of FIELD_NAMES) show(name, problems[name] ?? null)
-    const first = FIELD_NAMES.find(name => problems[name] !== undefined)
+    for (const name of names) show(name, problems[name] ?? null)
+    const first = names.find(name => problems[name] !== undefined)
     if (first !== undefined) focusFirmly(inputOf(first))
   }
 
   label(texts)
-  for (const name of FIELD_NAMES) {
+  showOnly(names)
+  inputOf('cvv').placeholder = texts.cvvHint(...cvvLengths())
+  for (const name of names) {
     const input = inputOf(name)
     input.addEventListener('input', () => {
-      reformat(name, input, layoutOf(digitsOf(card().number)).cvvDigits)
+      reformat(name, input, Math.max(...cvvLengths()))
       // Removes a mark at once when its reason is gone; marks are set only when the buyer leaves the field.
       if (input.getAttribute('aria-invalid') === 'true' && problemIn(name) === null) show(name, null)
       if (name === 'number') showBrand(inputOf('cvv'), digitsOf(input.value), texts)
@@ -86,9 +95,9 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
     brand,
     card,
     mark,
-    isComplete: () => FIELD_NAMES.every(name => problemIn(name) === null),
+    isComplete: () => names.every(name => problemIn(name) === null),
     check: () => {
-      const found = FIELD_NAMES.flatMap(name => {
+      const found = names.flatMap(name => {
         const problem = problemIn(name)
         return problem === null ? [] : [[name, problem] as const]
       })
@@ -96,13 +105,13 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
       return found
     },
     lock: isLocked => {
-      for (const name of FIELD_NAMES) inputOf(name).readOnly = isLocked
+      for (const name of names) inputOf(name).readOnly = isLocked
     },
     empty: () => {
       form.reset()
-      showBrand(inputOf('cvv'), '', texts)
+      if (cvvOf === undefined) showBrand(inputOf('cvv'), '', texts)
     },
-    focus: () => inputOf('number').focus()
+    focus: () => inputOf(cvvOf === undefined ? 'number' : 'cvv').focus()
   }
 }
 
@@ -117,7 +126,15 @@ function focusFirmly(input: HTMLInputElement): void {
 function label(texts: Texts): void {
   for (const name of FIELD_NAMES) elementOf(`label[for=${name}]`, HTMLElement).textContent = texts.labels[name]
   elementOf('#expiry', HTMLInputElement).placeholder = texts.expiryHint
-  elementOf('#cvv', HTMLInputElement).placeholder = texts.cvvHint(3)
+}
+
+/** Hides the fields that are not asked for; one alone takes the whole line. */
+function showOnly(names: readonly FieldName[]): void {
+  for (const name of FIELD_NAMES) {
+    const field = elementOf(`.field:has(#${name})`, HTMLElement)
+    field.hidden = !names.includes(name)
+    if (names.length === 1) field.classList.add('wide')
+  }
 }
 
 /** Keeps the caret at its digit, also in the middle of a number. */

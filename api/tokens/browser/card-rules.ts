@@ -7,7 +7,7 @@ import {
   mayHoldNumber,
   NUMBER_DIGITS_MIN
 } from '../../../machines/card-brands.js'
-import { digitsOf, layoutOf, readExpiry } from './typing.js'
+import { digitsOf, readExpiry } from './typing.js'
 
 export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
 export type FieldName = (typeof FIELD_NAMES)[number]
@@ -27,10 +27,17 @@ export type ProblemCode =
   | 'cvv_missing'
   | 'cvv_needs_3'
   | 'cvv_needs_4'
+  | 'cvv_needs_3_or_4'
   | 'name_missing'
   | 'name_wrong'
 
-const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode | null> = {
+/** What the rules depend on besides the card. */
+interface Facts {
+  readonly nowMs: number
+  readonly cvvLengths: readonly number[]
+}
+
+const rules: Record<FieldName, (card: TypedCard, facts: Facts) => ProblemCode | null> = {
   number: card => {
     const digits = digitsOf(card.number)
     if (digits === '') return 'number_missing'
@@ -40,18 +47,18 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
     if (brand === null) return 'brand_unknown'
     return lengthsOf(brand).includes(digits.length) ? null : 'number_wrong'
   },
-  expiry: (card, nowMs) => {
+  expiry: (card, { nowMs }) => {
     if (card.expiry.trim() === '') return 'expiry_missing'
     const expiry = readExpiry(card.expiry)
     if (/^(00|1[3-9])/.test(digitsOf(card.expiry))) return 'month_wrong'
     if (expiry === null) return 'expiry_wrong'
     return isExpired(expiry.year, expiry.month, nowMs) ? 'expired' : null
   },
-  cvv: card => {
+  cvv: (card, { cvvLengths }) => {
     if (card.cvv === '') return 'cvv_missing'
-    const { cvvDigits } = layoutOf(digitsOf(card.number))
-    if (digitsOf(card.cvv).length === cvvDigits) return null
-    return cvvDigits === 4 ? 'cvv_needs_4' : 'cvv_needs_3'
+    if (cvvLengths.includes(digitsOf(card.cvv).length)) return null
+    if (cvvLengths.length > 1) return 'cvv_needs_3_or_4'
+    return cvvLengths.includes(4) ? 'cvv_needs_4' : 'cvv_needs_3'
   },
   name: card => {
     if (card.name.trim() === '') return 'name_missing'
@@ -61,6 +68,6 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
 }
 
 /** The problem of one field, or `null` when it is valid. */
-export function problemOf(field: FieldName, card: TypedCard, nowMs: number): ProblemCode | null {
-  return rules[field](card, nowMs)
+export function problemOf(field: FieldName, card: TypedCard, facts: Facts): ProblemCode | null {
+  return rules[field](card, facts)
 }

@@ -27,6 +27,9 @@ export interface FieldsToken {
   readonly expires_at: string
 }
 
+/** A one-use token of the security code of a stored card: the `cvv_token_id` of a payment. */
+export type CvvToken = Pick<FieldsToken, 'token_id' | 'expires_at'>
+
 /** Why there is no token: a code for the program, a sentence for the buyer, and the fields that are marked in the frame. */
 export interface FieldsError extends Error {
   readonly code: string

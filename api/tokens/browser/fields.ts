@@ -1,10 +1,10 @@
 /**
  * The script for the merchant's page: `Service.fields({ publishableKey, element })` puts the card fields into `element`,
- * `await fields.tokenize()` returns a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
+ * `Service.cvvField` the security code of a stored card; `await fields.tokenize()` returns a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
  */
 import { isRecord } from '../../../runtime/json.js'
-import type { Fields, FieldsOptions } from './fields-api.js'
-import type { FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
+import type { CardService, CvvFieldOptions, Fields, FieldsOptions } from './fields-api.js'
+import type { CvvToken, FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
 import { colorsFor } from './page-colors.js'
 import { CONNECT, type Connect, type Refusal, type Report } from './protocol.js'
 import { cssVariables } from './style-options.js'
@@ -17,6 +17,7 @@ const OPTIONS: Readonly<Record<keyof FieldsOptions, true>> = {
   style: true,
   onChange: true
 }
+const CVV_OPTIONS: Readonly<Record<keyof CvvFieldOptions, true>> = { ...OPTIONS, brand: true }
 
 /** Why there is no token. `message` is for the buyer, in the language of the fields. */
 class FieldsError extends Error implements FieldsErrorApi {
@@ -31,8 +32,8 @@ class FieldsError extends Error implements FieldsErrorApi {
   }
 }
 
-interface Waiting {
-  readonly resolve: (token: FieldsToken) => void
+interface Waiting<Token> {
+  readonly resolve: (token: Token) => void
   readonly reject: (error: FieldsError) => void
 }
 
@@ -41,18 +42,26 @@ const LOAD_DEADLINE_MS = 15_000
 /** For its first message, once it has: longer than its check of the key. A page that blocks frames loads an empty one. */
 const FIRST_MESSAGE_MS = 5_000
 const HEIGHT_MAX_PX = 1_200
+/** Until the frame reports its height. */
+const CARD_HEIGHT_PX = 290
+const CVV_HEIGHT_PX = 78
 /** The browser sets `currentScript` only during the first run of a script. */
 const SCRIPT = document.currentScript
 const ORIGIN = new URL(SCRIPT instanceof HTMLScriptElement ? SCRIPT.src : location.href).origin
 
-function fields(options: FieldsOptions): Fields {
-  const element = placeOf(options)
+const service: CardService = {
+  fields: options => mount<FieldsToken>(options, placeOf('fields', options, OPTIONS)),
+  cvvField: options => mount<CvvToken>(options, placeOf('cvvField', options, CVV_OPTIONS), options.brand ?? '')
+}
+
+/** Puts the frame into `element`: for a card, or for the security code of a card of the brand `cvvOf`. */
+function mount<Token>(options: FieldsOptions, element: HTMLElement, cvvOf?: string): Fields<Token> {
   const locale = localeFor(options.locale ?? (document.documentElement.lang || navigator.language))
-  const { failures, frameTitle } = texts[locale]
+  const { failures, frameTitle, labels } = texts[locale]
   const unavailable: Refusal = { code: 'fields_unavailable', message: failures.unavailable, fields: [] }
   const destroyed: Refusal = { code: 'destroyed', message: failures.refused, fields: [] }
-  const frame = makeFrame(frameTitle)
-  const waiting = new Map<number, Waiting>()
+  const frame = cvvOf === undefined ? makeFrame(frameTitle, CARD_HEIGHT_PX) : makeFrame(labels.cvv, CVV_HEIGHT_PX)
+  const waiting = new Map<number, Waiting<Token>>()
   let requests = 0
   let isDestroyed = false
 
@@ -69,7 +78,7 @@ function fields(options: FieldsOptions): Fields {
 
   const openChannel = (): MessageChannel => {
     const opened = new MessageChannel()
-    opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
+    opened.port1.onmessage = ({ data }: MessageEvent<Report<Token>>) => {
       if (data.type === 'ready' || data.type === 'key_refused') clearTimeout(timer)
       if (data.type === 'ready') state.resolve()
       if (data.type === 'key_refused') giveUp({ code: data.code, message: failures.refused, fields: [] })
@@ -91,7 +100,7 @@ function fields(options: FieldsOptions): Fields {
       timer = setTimeout(() => giveUp(unavailable), FIRST_MESSAGE_MS)
     }
     hasLoaded = true
-    frame.contentWindow?.postMessage(connectOf(options, locale, element), ORIGIN, [channel.port2])
+    frame.contentWindow?.postMessage(connectOf(options, locale, element, cvvOf), ORIGIN, [channel.port2])
   })
   element.replaceChildren(frame)
 
@@ -102,7 +111,7 @@ function fields(options: FieldsOptions): Fields {
       if (!state.isReady) await ready
       if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
-      const answer = new Promise<FieldsToken>((resolve, reject) => waiting.set(request, { resolve, reject }))
+      const answer = new Promise<Token>((resolve, reject) => waiting.set(request, { resolve, reject }))
       channel.port1.postMessage({ type: 'tokenize', request })
       return answer
     },
@@ -132,14 +141,25 @@ function readiness() {
 }
 
 /** The first message. Its target origin makes the browser drop it when the frame is not of `tokens`. */
-function connectOf({ publishableKey, style }: FieldsOptions, locale: string, element: HTMLElement): Connect {
-  return { type: CONNECT, publishableKey, locale, style: { ...colorsFor(element, style), ...style } }
+function connectOf(
+  { publishableKey, style }: FieldsOptions,
+  locale: string,
+  element: HTMLElement,
+  cvvOf: string | undefined
+): Connect {
+  const kind = cvvOf === undefined ? {} : { cvvOf }
+  return { type: CONNECT, publishableKey, locale, style: { ...colorsFor(element, style), ...style }, ...kind }
 }
 
 /** Handles a message of the frame, the only other end of the channel. */
-function take(
-  report: Report,
-  place: { frame: HTMLIFrameElement; waiting: Map<number, Waiting>; element: HTMLElement; options: FieldsOptions }
+function take<Token>(
+  report: Report<Token>,
+  place: {
+    frame: HTMLIFrameElement
+    waiting: Map<number, Waiting<Token>>
+    element: HTMLElement
+    options: FieldsOptions
+  }
 ): void {
   if (report.type === 'height') place.frame.style.height = `${Math.min(report.px, HEIGHT_MAX_PX)}px`
   if (report.type === 'change') place.options.onChange?.({ brand: report.brand, isComplete: report.isComplete })
@@ -156,29 +176,31 @@ function take(
 
 function keyError(key: string, code: string): TypeError {
   return new TypeError(
-    `Service.fields: the publishable key ${key} is refused (${code}). Get the key of this environment from the operator.`
+    `Service: the publishable key ${key} is refused (${code}). Get the key of this environment from the operator.`
   )
 }
 
-function makeFrame(title: string): HTMLIFrameElement {
+function makeFrame(title: string, heightPx: number): HTMLIFrameElement {
   const frame = document.createElement('iframe')
   frame.src = `${ORIGIN}/v1/fields/frame`
   frame.title = title
   frame.referrerPolicy = 'no-referrer'
-  frame.style.cssText = 'display:block;width:100%;height:290px;border:0;background:transparent;color-scheme:light'
+  frame.style.cssText = `display:block;width:100%;height:${heightPx}px;border:0;background:transparent;color-scheme:light`
   return frame
 }
 
 /** The element for the fields. Throws a `TypeError` for every mistake in the options, for the developer of the page. */
-function placeOf(options: unknown): HTMLElement {
+function placeOf(method: keyof CardService, options: unknown, known: Readonly<Record<string, true>>): HTMLElement {
   if (!isRecord(options)) {
     throw new TypeError(
-      'Service.fields needs an object, such as { publishableKey: "svc_test.…", element: "#card-fields" }'
+      `Service.${method} needs an object, such as { publishableKey: "svc_test.…", element: "#card-fields" }`
     )
   }
-  const { element, publishableKey, locale, style, onChange } = options
-  const unknown = Object.keys(options).find(name => !Object.hasOwn(OPTIONS, name))
-  if (unknown !== undefined) throw mistake(unknown, `is not an option; choose from ${Object.keys(OPTIONS).join(', ')}`)
+  const mistake = (option: string, problem: string): TypeError =>
+    new TypeError(`Service.${method}: \`${option}\` ${problem}`)
+  const { element, publishableKey, locale, style, onChange, brand } = options
+  const unknown = Object.keys(options).find(name => !Object.hasOwn(known, name))
+  if (unknown !== undefined) throw mistake(unknown, `is not an option; choose from ${Object.keys(known).join(', ')}`)
   const place = typeof element === 'string' ? document.querySelector(element) : element
   if (!(place instanceof HTMLElement)) throw mistake('element', 'is not an element of this page')
   if (!/^svc_(test|live)\.[^.]+$/.test(String(publishableKey))) {
@@ -187,14 +209,11 @@ function placeOf(options: unknown): HTMLElement {
   if (locale !== undefined && !LOCALES.some(known => known === locale)) {
     throw mistake('locale', `must be ${LOCALES.join(' or ')}`)
   }
+  if (brand !== undefined && typeof brand !== 'string') throw mistake('brand', 'must be the brand of a stored card')
   if (onChange !== undefined && typeof onChange !== 'function') throw mistake('onChange', 'must be a function')
   cssVariables(style)
   return place
 }
 
-function mistake(option: string, problem: string): TypeError {
-  return new TypeError(`Service.fields: \`${option}\` ${problem}`)
-}
-
 const present: unknown = Reflect.get(window, 'Service')
-Reflect.set(window, 'Service', Object.freeze({ ...(isRecord(present) ? present : {}), fields }))
+Reflect.set(window, 'Service', Object.freeze({ ...(isRecord(present) ? present : {}), ...service }))

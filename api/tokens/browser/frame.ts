@@ -3,7 +3,7 @@ import { type CardForm, createCardForm, elementOf } from './card-form.js'
 import { type Connect, type Refusal, type Report, readConnect, readOrder } from './protocol.js'
 import { cssVariables } from './style-options.js'
 import { localeFor, type Texts, texts } from './texts.js'
-import { keyRefusal, tokenize } from './tokenize.js'
+import { keyRefusal, tokenize, tokenizeCvv } from './tokenize.js'
 
 window.addEventListener('message', function onMessage(event) {
   // Accepts only the page that embeds this frame, and only once.
@@ -18,15 +18,14 @@ function begin(connect: Connect, port: MessagePort): void {
   const locale = localeFor(connect.locale)
   const language = texts[locale]
   document.documentElement.lang = locale
-  document.title = language.frameTitle
+  document.title = connect.cvvOf === undefined ? language.frameTitle : language.labels.cvv
   applyStyle(connect.style)
-  showTestHint(connect.publishableKey, language)
+  if (connect.cvvOf === undefined) showTestHint(connect.publishableKey, language)
 
   const report = (message: Report): void => port.postMessage(message)
   const formElement = elementOf('#card', HTMLFormElement)
-  const form = createCardForm(formElement, language, () =>
-    report({ type: 'change', brand: form.brand(), isComplete: form.isComplete() })
-  )
+  const onChange = (): void => report({ type: 'change', brand: form.brand(), isComplete: form.isComplete() })
+  const form = createCardForm(formElement, language, onChange, connect.cvvOf)
   formElement.addEventListener('submit', event => {
     event.preventDefault()
     report({ type: 'submit' })
@@ -49,7 +48,7 @@ function begin(connect: Connect, port: MessagePort): void {
     const { request } = order
     if (isBusy) return report({ type: 'refusal', request, refusal: { code: 'busy', message: '', fields: [] } })
     isBusy = true
-    const answer = await fulfil(request, form, connect.publishableKey, language)
+    const answer = await fulfil(request, form, connect, language)
     // The end of the frame also ends its request; fields.js knows the reason.
     if (!isGone) report(answer)
     isBusy = false
@@ -60,11 +59,16 @@ function begin(connect: Connect, port: MessagePort): void {
   )
 }
 
-async function fulfil(request: number, form: CardForm, publishableKey: string, language: Texts): Promise<Report> {
+async function fulfil(
+  request: number,
+  form: CardForm,
+  { publishableKey, cvvOf }: Connect,
+  language: Texts
+): Promise<Report> {
   const found = form.check()
   if (found.length > 0) return { type: 'refusal', request, refusal: refusalOf(Object.fromEntries(found), language) }
   form.lock(true)
-  const result = await tokenize(publishableKey, form.card())
+  const result = await (cvvOf === undefined ? tokenize : tokenizeCvv)(publishableKey, form.card())
   form.lock(false)
   if (result.kind === 'token') {
     form.empty()

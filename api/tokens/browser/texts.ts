@@ -11,7 +11,7 @@ export interface Texts {
   readonly frameTitle: string
   readonly labels: Readonly<Record<FieldName, string>>
   readonly expiryHint: string
-  readonly cvvHint: (digits: number) => string
+  readonly cvvHint: (...digits: readonly number[]) => string
   readonly testHint: string
   readonly problems: Readonly<Record<ProblemCode, string>>
   readonly failures: Readonly<Record<FailureCode, string>>
@@ -21,7 +21,7 @@ const en: Texts = {
   frameTitle: 'Card details',
   labels: { number: 'Card number', expiry: 'Expiry', cvv: 'Security code', name: 'Name on card' },
   expiryHint: 'MM / YY',
-  cvvHint: digits => `${digits} digits`,
+  cvvHint: (...digits) => `${digits.join(' or ')} digits`,
   testHint: 'Test environment: published test cards only, nothing is charged.',
   problems: {
     number_missing: 'Enter the card number.',
@@ -36,6 +36,7 @@ const en: Texts = {
     cvv_missing: 'Enter the security code.',
     cvv_needs_3: 'The security code has 3 digits, on the back of the card.',
     cvv_needs_4: 'The security code has 4 digits, on the front of the card.',
+    cvv_needs_3_or_4: 'The security code has 3 digits, on the back of the card; Amex has 4 on the front.',
     name_missing: 'Enter the name as it stands on the card.',
     name_wrong: 'This looks like a number, not a name.'
   },
@@ -52,7 +53,7 @@ const pt: Texts = {
   frameTitle: 'Dados do cartão',
   labels: { number: 'Número do cartão', expiry: 'Validade', cvv: 'Código de segurança', name: 'Nome no cartão' },
   expiryHint: 'MM / AA',
-  cvvHint: digits => `${digits} dígitos`,
+  cvvHint: (...digits) => `${digits.join(' ou ')} dígitos`,
   testHint: 'Ambiente de teste: apenas cartões de teste publicados, nada é cobrado.',
   problems: {
     number_missing: 'Digite o número do cartão.',
@@ -67,6 +68,7 @@ const pt: Texts = {
     cvv_missing: 'Digite o código de segurança.',
     cvv_needs_3: 'O código tem 3 dígitos, no verso do cartão.',
     cvv_needs_4: 'O código tem 4 dígitos, na frente do cartão.',
+    cvv_needs_3_or_4: 'O código tem 3 dígitos, no verso do cartão; no Amex são 4, na frente.',
     name_missing: 'Digite o nome como está no cartão.',
     name_wrong: 'Isto parece um número, não um nome.'
   },

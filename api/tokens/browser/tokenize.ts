@@ -1,13 +1,13 @@
 /** The requests of the frame to `tokens`, its own origin: check the key, and send the typed card. */
 import { isRecord } from '../../../runtime/json.js'
 import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
-import type { FieldsToken } from './fields-values.js'
+import type { CvvToken, FieldsToken } from './fields-values.js'
 import type { FailureCode } from './texts.js'
 import { digitsOf, readExpiry } from './typing.js'
 
 /** The result for a card. `problems`: broken rules that the buyer can correct; `failure`: any other reason. */
 export type Tokenization =
-  | { readonly kind: 'token'; readonly token: FieldsToken }
+  | { readonly kind: 'token'; readonly token: FieldsToken | CvvToken }
   | { readonly kind: 'problems'; readonly problems: Readonly<Partial<Record<FieldName, ProblemCode>>> }
   | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
 
@@ -35,7 +35,7 @@ export async function keyRefusal(publishableKey: string): Promise<string | null>
 }
 
 /** Never rejects. `card` has passed the rules of the form. */
-export async function tokenize(publishableKey: string, card: TypedCard): Promise<Tokenization> {
+export function tokenize(publishableKey: string, card: TypedCard): Promise<Tokenization> {
   const expiry = readExpiry(card.expiry)
   const content = {
     card_number: digitsOf(card.number),
@@ -44,10 +44,23 @@ export async function tokenize(publishableKey: string, card: TypedCard): Promise
     expiration_year: expiry?.year,
     cvv: card.cvv
   }
+  return send(publishableKey, content, readToken)
+}
+
+/** The same for the security code of a stored card. */
+export function tokenizeCvv(publishableKey: string, { cvv }: TypedCard): Promise<Tokenization> {
+  return send(publishableKey, { cvv }, readCvvToken)
+}
+
+async function send(
+  publishableKey: string,
+  content: object,
+  read: (body: unknown) => Tokenization
+): Promise<Tokenization> {
   try {
     const response = await request('POST', '/v1/tokens', { publishableKey, timeoutMs: TIMEOUT_MS, content })
     const body: unknown = await response.json()
-    return response.status === 201 ? readToken(body) : readRefusal(response.status, body)
+    return response.status === 201 ? read(body) : readRefusal(response.status, body)
   } catch {
     return { kind: 'failure', code: 'network_error', text: 'offline' }
   }
@@ -76,6 +89,12 @@ function readToken(body: unknown): Tokenization {
   if (typeof token_id !== 'string' || typeof brand !== 'string') return refused('internal_error')
   if (typeof last4 !== 'string' || typeof expires_at !== 'string') return refused('internal_error')
   return { kind: 'token', token: { token_id, brand, last4, expires_at } }
+}
+
+function readCvvToken(body: unknown): Tokenization {
+  const { token_id, expires_at } = isRecord(body) ? body : {}
+  if (typeof token_id !== 'string' || typeof expires_at !== 'string') return refused('internal_error')
+  return { kind: 'token', token: { token_id, expires_at } }
 }
 
 function readRefusal(status: number, body: unknown): Tokenization {

@@ -26,6 +26,12 @@ export function layoutOf(digits: string): BrandLayout {
   return (brand === null ? undefined : LAYOUTS[brand]) ?? COMMON
 }
 
+/** How many digits the security code of a stored card may have; `brand` as the API answers it, '' when it is not known. */
+export function cvvLengthsOf(brand: string): readonly number[] {
+  if (brand === '') return [COMMON.cvvDigits, 4]
+  return [new Map(Object.entries(LAYOUTS)).get(brand)?.cvvDigits ?? COMMON.cvvDigits]
+}
+
 /** The digits of a text, without all other characters. */
 export function digitsOf(text: string): string {
   return text.replace(/\D/g, '')

@@ -64,6 +64,7 @@ function answerType({ type, format, items }: Json): string {
 
 function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const together = isRecord(schema['dependentRequired']) ? schema['dependentRequired'] : {}
   return members(schema['properties']).flatMap(([name, field]) => {
     const path = `${prefix}${name}`
     const condition = only === '' ? '' : `, with ${only}`
@@ -71,7 +72,7 @@ function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
       path,
       // A number in a query arrives as text.
       type: name === 'limit' ? 'integer' : typeOf(field),
-      required: `${required.includes(name) ? 'yes' : 'no'}${condition}`,
+      required: `${required.includes(name) ? 'yes' : name in together ? 'all or none' : 'no'}${condition}`,
       fallback: 'default' in field ? `\`${String(field['default'])}\`` : '',
       ...wordsOf(field)
     }

@@ -184,9 +184,9 @@ const Capabilities = object({
 })
 
 const Token = object({
-  token_id: text('the one-use token: for one payment, or for one stored card'),
-  brand: text('brand of the card'),
-  last4: text('last four digits'),
+  token_id: text('the one-use token: for one payment, or for one stored card; of a `cvv` alone a `cvv_token_id`'),
+  brand: textOrNull('brand of the card; null: a token of a `cvv` alone'),
+  last4: textOrNull('last four digits; null: as above'),
   expires_at: time('until when it can be used')
 } satisfies Record<keyof FieldsToken, Json>)
 

@@ -182,8 +182,8 @@ export const TOKEN_ROUTE = '/v1/tokens'
 export const tokenOperation: OperationWords = {
   id: 'createToken',
   tag: 'Tokens',
-  summary: 'Turn a typed card into a one-use token',
-  text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
+  summary: 'Turn a typed card, or the security code of a stored one, into a one-use token',
+  text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it. With only `cvv` the token is a `cvv_token_id` for a payment with a stored card.",
   example: { ...demoCard },
   answers: [{ status: 201, schema: 'Token', means: 'The token, which lives 15 minutes and can be used once.' }]
 }

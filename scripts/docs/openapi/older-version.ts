@@ -40,7 +40,7 @@ function older(value: unknown, key = ''): unknown {
   if (!isRecord(value)) return value
   // A reference has no other keywords.
   if (typeof value['$ref'] === 'string') return { $ref: value['$ref'] }
-  const { type, const: constant, anyOf, propertyNames: _, ...others } = value
+  const { type, const: constant, anyOf, propertyNames: _, dependentRequired: _together, ...others } = value
   const { pattern: _pattern, ...unpatterned } = others
   // Generated Python can't hold a UUID against a pattern.
   const rest = value['format'] === 'uuid' ? unpatterned : others

@@ -40,7 +40,8 @@ const COMMON = [
   'maxLength',
   'pattern',
   'required',
-  'maxProperties'
+  'maxProperties',
+  'dependentRequired'
 ]
 
 /** Objects within requests that have a name of their own, by the name of their field. */
@@ -94,7 +95,10 @@ const exampleParameters: Readonly<Record<string, unknown>> = {
 /** `limit` of a list as a number. */
 export const listLimit = { type: 'integer', format: 'int32', minimum: 1, maximum: 100 } as const
 
-/** The body of POST /v1/tokens, whose rules are functions (api/tokens/card-input.ts): here is what a tool can check. */
+/**
+ * The body of POST /v1/tokens, whose rules are functions (api/tokens/card-input.ts): here is what a tool can check. A CVV
+ * comes alone, or with all fields of a card.
+ */
 const tokenFields: Readonly<Record<TokenField, Json>> = {
   card_number: {
     pattern: '^[0-9]{12,19}$',
@@ -112,10 +116,13 @@ const tokenFields: Readonly<Record<TokenField, Json>> = {
   cvv: { pattern: '^[0-9]{3,4}$', description: 'the security code; never written to a disk', rule: '3 or 4 digits' }
 }
 
+const cardFields = Object.keys(tokenFields).filter(name => name !== 'cvv')
+
 export const tokenRequest: Schema = {
   type: 'object',
   additionalProperties: false,
-  required: Object.keys(tokenFields),
+  required: ['cvv'],
+  dependentRequired: Object.fromEntries(cardFields.map(name => [name, cardFields.filter(other => other !== name)])),
   rule: 'must be a JSON object',
   properties: Object.fromEntries(
     Object.entries(tokenFields).map(([name, rules]) => [name, { type: 'string', ...rules }])

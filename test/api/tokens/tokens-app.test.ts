@@ -26,6 +26,30 @@ describe('POST /v1/tokens', () => {
     })
   })
 
+  it('answers a CVV alone with a token of another kind, which holds the sealed CVV', async () => {
+    const response = await app.post({ cvv: typedCard.cvv })
+    const answer = (await response.json()) as { token_id: string; expires_at: string }
+    expect(response.status).to.equal(201)
+    expect(answer).to.include({ brand: null, last4: null }).and.have.property('token_id').that.matches(/^cvt_/)
+    const claim = await createTokenStore(app.redis.secrets).claimCvv(answer.token_id, app.merchantId, 'payment')
+    if (claim.kind !== 'claimed') throw new Error(`The token is ${claim.kind}.`)
+    expect(app.opener.openCvv(claim.cvvBox, { merchantId: app.merchantId, subjectId: answer.token_id })).to.equal(
+      typedCard.cvv
+    )
+    expect(claim.cvvBox).not.to.contain(typedCard.cvv)
+  })
+
+  it('refuses a CVV alone by its own rule only', async () => {
+    for (const [cvv, message] of [
+      ['12', 'must be 3 or 4 digits'],
+      [123, 'must be a string, in quotes'],
+      [null, 'must be a string, in quotes']
+    ]) {
+      const { error } = (await (await app.post({ cvv })).json()) as { error: Record<string, unknown> }
+      expect(error).to.deep.include({ code: 'invalid_request', fields: [{ path: 'cvv', message }] })
+    }
+  })
+
   it('answers with the error envelope, all broken fields at once', async () => {
     const correlation = '0192f1c0-5b7e-7c3d-8a9b-0123456789ab'
     const response = await app.post({ card_number: '1' }, { 'X-Correlation-Id': correlation })

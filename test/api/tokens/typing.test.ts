@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { problemOf, type TypedCard } from '../../../api/tokens/browser/card-rules.js'
 import { cssVariables } from '../../../api/tokens/browser/style-options.js'
 import { LOCALES, localeFor, texts } from '../../../api/tokens/browser/texts.js'
-import { caretIn, digitsOf, formatExpiry, formatNumber, readExpiry } from '../../../api/tokens/browser/typing.js'
+import {
+  caretIn,
+  cvvLengthsOf,
+  digitsOf,
+  formatExpiry,
+  formatNumber,
+  readExpiry
+} from '../../../api/tokens/browser/typing.js'
 import { testCards } from '../../../machines/test-cards.js'
 
 const NOW_MS = Date.UTC(2026, 10, 20)
@@ -79,13 +86,15 @@ describe('hosted fields: what is typed', () => {
 })
 
 describe('hosted fields: what is wrong with a card', () => {
+  const at = (nowMs: number, cvvLengths: readonly number[] = [3]) => ({ nowMs, cvvLengths })
+
   it('is nothing for a valid one', () => {
     for (const field of ['number', 'expiry', 'cvv', 'name'] as const) {
-      expect(problemOf(field, card, NOW_MS), field).to.equal(null)
+      expect(problemOf(field, card, at(NOW_MS)), field).to.equal(null)
     }
   })
 
-  for (const [field, changes, problem] of [
+  for (const [field, changes, problem, lengths = [3]] of [
     ['number', { number: '' }, 'number_missing'],
     ['number', { number: '4024 0071' }, 'number_incomplete'],
     ['number', { number: '4024 0071 5376 0061' }, 'number_wrong'],
@@ -97,18 +106,25 @@ describe('hosted fields: what is wrong with a card', () => {
     ['expiry', { expiry: '10 / 26' }, 'expired'],
     ['cvv', { cvv: '' }, 'cvv_missing'],
     ['cvv', { cvv: '12' }, 'cvv_needs_3'],
-    ['cvv', { number: '3782 822463 10005' }, 'cvv_needs_4'],
+    ['cvv', { cvv: '123' }, 'cvv_needs_4', [4]],
+    ['cvv', { cvv: '12' }, 'cvv_needs_3_or_4', [3, 4]],
     ['name', { name: ' ' }, 'name_missing'],
     ['name', { name: '4024 0071 5376 0060' }, 'name_wrong']
   ] as const) {
     it(`is ${problem} for ${JSON.stringify(changes)}`, () => {
-      expect(problemOf(field, { ...card, ...changes }, NOW_MS)).to.equal(problem)
+      expect(problemOf(field, { ...card, ...changes }, at(NOW_MS, lengths))).to.equal(problem)
     })
   }
 
   it('lets a card be used until its month has ended everywhere', () => {
-    expect(problemOf('expiry', { ...card, expiry: '11 / 26' }, Date.UTC(2026, 11, 1, 11))).to.equal(null)
-    expect(problemOf('expiry', { ...card, expiry: '11 / 26' }, Date.UTC(2026, 11, 1, 13))).to.equal('expired')
+    expect(problemOf('expiry', { ...card, expiry: '11 / 26' }, at(Date.UTC(2026, 11, 1, 11)))).to.equal(null)
+    expect(problemOf('expiry', { ...card, expiry: '11 / 26' }, at(Date.UTC(2026, 11, 1, 13)))).to.equal('expired')
+  })
+})
+
+describe('the security code of a stored card', () => {
+  it('has the digits of its brand; of an unknown one, either length', () => {
+    expect(['visa', 'elo', 'amex', 'a-new-brand', ''].map(cvvLengthsOf)).to.deep.equal([[3], [3], [4], [3], [3, 4]])
   })
 })
 

@@ -12,7 +12,18 @@ import { type ServiceUnderTest, useService } from '../../support/service.js'
 import { openWith } from '../../vault/thief.js'
 import { contentOf, filesIn, memoryOf, metricsOf, surfaceOf, writeSnapshot } from './left-behind.js'
 import { findNeedles, longSecret, type Needle, shortSecret } from './needles.js'
-import { APPROVED, CVV, call, DECLINED, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from './shopping.js'
+import {
+  APPROVED,
+  CVV,
+  call,
+  DECLINED,
+  payByCard,
+  payByCvvToken,
+  payByToken,
+  QUICK,
+  storeCard,
+  UNANSWERED
+} from './shopping.js'
 
 const MASTERCARD = '5315281703921200'
 const CARDS = [APPROVED, DECLINED, UNANSWERED, MASTERCARD]
@@ -160,6 +171,7 @@ async function payAmidFaults(service: ServiceUnderTest): Promise<void> {
         ...CARDS.map(number => attempt(payByToken(service, number))),
         attempt(payByCard(service, stored, CVV)),
         attempt(payByCard(service, stored)),
+        attempt(payByCvvToken(service, stored)),
         attempt(storeCard(service, MASTERCARD))
       ]).flat()
     )

@@ -1,5 +1,6 @@
 /** What the tests of card data do as a buyer's browser and as a merchant's server. */
 import { randomUUID } from 'node:crypto'
+import { createTestCvvToken } from '../../../client/index.js'
 import { demoCard, demoCustomer } from '../../../scripts/start/demo-customer.js'
 import type { ServiceOptions, ServiceUnderTest } from '../../support/service.js'
 
@@ -84,6 +85,14 @@ export async function payByToken(service: ServiceUnderTest, cardNumber: string, 
 /** A payment with a stored card. */
 export function payByCard(service: ServiceUnderTest, cardId: string, cvv?: string): Promise<ApiAnswer> {
   const source = { source_type: 'card', card_id: cardId, ...(cvv && { cvv }) }
+  return call(service, 'POST', '/v1/payments', paymentBody(source))
+}
+
+/** A payment with a stored card, and the token of its CVV. */
+export async function payByCvvToken(service: ServiceUnderTest, cardId: string): Promise<ApiAnswer> {
+  const { tokensUrl, publishableKey } = service
+  const { token_id: cvvToken } = await createTestCvvToken({ tokensUrl, publishableKey, cvv: CVV })
+  const source = { source_type: 'card', card_id: cardId, cvv_token_id: cvvToken }
   return call(service, 'POST', '/v1/payments', paymentBody(source))
 }
 

@@ -29,6 +29,24 @@ describe('a stored card', function () {
     }
   })
 
+  it('pays with the token of its security code, once, and of its own merchant', async () => {
+    const { cardId } = await stored()
+    const cvvToken = await merchant.cvvToken('987')
+    const paid = { source_type: 'card', card_id: cardId, cvv_token_id: cvvToken }
+    const answer = await merchant.create({ source: paid, key: 'with-cvv-token' })
+    expect([answer.status, answer.payment.status]).to.deep.equal([201, 'captured'])
+    expectLedgerToAgree(network, answer.payment)
+    expect((await merchant.create({ source: paid, key: 'with-cvv-token' })).status).to.equal(200)
+    const theirs = await (await anotherMerchant()).cvvToken()
+    for (const cvv_token_id of [cvvToken, theirs, await merchant.token(), 'cvt_0']) {
+      const refused = await merchant.create({ source: { ...paid, cvv_token_id } })
+      expect([refused.status, refused.error.code]).to.deep.equal([422, 'invalid_token'])
+    }
+    const asCard = await merchant.create({ token: await merchant.cvvToken() })
+    expect([asCard.status, asCard.error.code]).to.deep.equal([422, 'invalid_token'])
+    expect((await merchant.post('/v1/cards', { token_id: await merchant.cvvToken() })).status).to.equal(422)
+  })
+
   it('is pre-authorised, captured in part and refunded like a typed one', async () => {
     const { cardId } = await stored()
     const { payment } = await merchant.create({ source: source(cardId), capture: false })

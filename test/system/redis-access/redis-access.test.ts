@@ -26,7 +26,16 @@ import { registerHook } from '../../support/merchant.js'
 import { recordUse, type UseRecorder } from '../../support/redis-use.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
-import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
+import {
+  APPROVED,
+  call,
+  payByCard,
+  payByCvvToken,
+  payByToken,
+  QUICK,
+  storeCard,
+  UNANSWERED
+} from '../card-data/shopping.js'
 import { rareWork } from './rare-work.js'
 import { entryFiles, hashOf, imported, scriptsOf } from './scripts-of-processes.js'
 
@@ -140,6 +149,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   it('lets payments live: token, card, capture, refund, unknown outcome, dead worker, chargeback, webhooks', async () => {
     const card = await storeCard(service, APPROVED)
     expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
+    expect((await payByCvvToken(service, card)).body.status).to.equal('captured')
     const key = { Authorization: `Bearer ${service.apiKey}` }
     const erased = await fetch(`${service.baseUrl}/v1/cards/${card}`, { method: 'DELETE', headers: key })
     expect(erased.ok).to.equal(true)
