@@ -1,6 +1,7 @@
 /**
- * The format of a sealed box: the text `v1.<key id>.<base64url>`. Inside are the secret, its kind, its merchant and its
- * subject. So a box that was copied into another record, or a CVV in the place of a card, is refused when it is opened.
+ * The format of a sealed box: the text `v2.<key id>.<base64url>` of the sender's public key, a nonce, and the secret box of
+ * libsodium. Inside are the secret, its kind, its merchant and its subject. So a box that was copied into another record,
+ * or a CVV in the place of a card, is refused when it is opened.
  */
 import sodium from 'sodium-native'
 import { VaultError } from './vault-error.js'
@@ -30,20 +31,40 @@ export interface TypedCard extends SealedCard {
   readonly cvv: string
 }
 
-const BOX = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]+)$/
+const BOX = /^v2\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]+)$/
+const SENDER_BYTES = sodium.crypto_kx_PUBLICKEYBYTES
+const HEAD_BYTES = SENDER_BYTES + sodium.crypto_secretbox_NONCEBYTES
 
-/** Text of a box from its parts. */
-export function formatBox(keyId: string, sealed: Buffer): string {
-  return `v1.${keyId}.${sealed.toString('base64url')}`
+/** Views of the bytes of one box. */
+export interface BoxBytes {
+  /** The public key of the pair that it was sealed with. */
+  readonly sender: Buffer
+  readonly nonce: Buffer
+  /** The encrypted plaintext and its authenticator. */
+  readonly sealed: Buffer
+}
+
+/** Room for a box of so many bytes of plaintext; `text` makes the box of what was written into it. */
+export function newBox(plaintextBytes: number): BoxBytes & { text(keyId: string): string } {
+  const bytes = Buffer.alloc(HEAD_BYTES + plaintextBytes + sodium.crypto_secretbox_MACBYTES)
+  return { ...viewsOf(bytes), text: keyId => `v2.${keyId}.${bytes.toString('base64url')}` }
 }
 
 /** Parts of a box. Throws `VaultError` `damaged_box`. */
-export function parseBox(box: string): { keyId: string; sealed: Buffer } {
+export function parseBox(box: string): BoxBytes & { readonly keyId: string } {
   const [, keyId, text] = BOX.exec(box) ?? []
   if (keyId === undefined || text === undefined) throw damagedBox()
-  const sealed = Buffer.from(text, 'base64url')
-  if (sealed.length <= sodium.crypto_box_SEALBYTES) throw damagedBox()
-  return { keyId, sealed }
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length <= HEAD_BYTES + sodium.crypto_secretbox_MACBYTES) throw damagedBox()
+  return { keyId, ...viewsOf(bytes) }
+}
+
+function viewsOf(bytes: Buffer): BoxBytes {
+  return {
+    sender: bytes.subarray(0, SENDER_BYTES),
+    nonce: bytes.subarray(SENDER_BYTES, HEAD_BYTES),
+    sealed: bytes.subarray(HEAD_BYTES)
+  }
 }
 
 /** The id of the key that a box was sealed with. Throws `VaultError` `damaged_box`. */

@@ -25,7 +25,12 @@ export interface Opener {
 interface KeyPair {
   readonly publicKey: Buffer
   readonly privateKey: Buffer
+  /** What it shares with the senders of boxes, by their public keys. */
+  readonly shared: Map<string, Buffer>
 }
+
+/** Each process that seals is a new sender each minute. Beyond that the oldest are agreed on again. */
+const SENDERS_MAX = 500
 
 /**
  * Reads the private key file; opens boxes of every key in it. A box of an unknown key makes it read a changed file again,
@@ -35,12 +40,13 @@ export function loadOpener(privateFile: string): Opener & KeyHolder {
   const pairs = watchKeys(privateFile, 'private', readPairs)
 
   const open = (kind: BoxKind, box: string, context: BoxContext): readonly string[] => {
-    const { keyId, sealed } = parseBox(box)
+    const { keyId, sender, nonce, sealed } = parseBox(box)
     const pair = pairs.value().get(keyId) ?? pairs.value(true).get(keyId)
     if (pair === undefined) throw unknownKey(keyId, privateFile, pairs.keyProblem())
-    const plaintext = Buffer.alloc(sealed.length - sodium.crypto_box_SEALBYTES)
+    const shared = sharedWith(sender, pair)
+    const plaintext = Buffer.alloc(sealed.length - sodium.crypto_secretbox_MACBYTES)
     try {
-      if (!sodium.crypto_box_seal_open(plaintext, sealed, pair.publicKey, pair.privateKey)) throw damagedBox()
+      if (!sodium.crypto_secretbox_open_easy(plaintext, sealed, nonce, shared)) throw damagedBox()
       return decodePlaintext(kind, context, plaintext)
     } finally {
       sodium.sodium_memzero(plaintext)
@@ -57,6 +63,23 @@ export function loadOpener(privateFile: string): Opener & KeyHolder {
     },
     openCvv: (box, context) => given(open('cvv', box, context)[0])
   }
+}
+
+function sharedWith(sender: Buffer, { publicKey, privateKey, shared }: KeyPair): Buffer {
+  const name = sender.toString('latin1')
+  const known = shared.get(name)
+  if (known !== undefined) return known
+  const secret = sodium.sodium_malloc(sodium.crypto_kx_SESSIONKEYBYTES)
+  try {
+    sodium.crypto_kx_server_session_keys(secret, null, publicKey, privateKey, sender)
+  } catch {
+    // A key of a small order, which no sender makes.
+    throw damagedBox()
+  }
+  const [oldest] = shared.keys()
+  if (shared.size >= SENDERS_MAX && oldest !== undefined) shared.delete(oldest)
+  shared.set(name, secret)
+  return secret
 }
 
 function cardOf(parts: readonly string[]): SealedCard {
@@ -82,7 +105,7 @@ function readPairs(ring: KeyRing): ReadonlyMap<string, KeyPair> {
     const privateKey = sodium.sodium_malloc(sodium.crypto_box_SECRETKEYBYTES)
     decoded.copy(privateKey)
     sodium.sodium_memzero(decoded)
-    pairs.set(id, { publicKey: Buffer.from(key.public ?? '', 'base64'), privateKey })
+    pairs.set(id, { publicKey: Buffer.from(key.public ?? '', 'base64'), privateKey, shared: new Map() })
   }
   return pairs
 }

@@ -1,6 +1,9 @@
-/** Sealing of card data with public keys: `api` and `tokens` can seal and can't open. */
+/**
+ * Sealing of card data with public keys: `api` and `tokens` can seal, and open nothing but what they sealed in the last
+ * minute, which they have seen in the clear.
+ */
 import sodium from 'sodium-native'
-import { type BoxContext, type BoxKind, encodePlaintext, formatBox, type SealedCard, type TypedCard } from './box.js'
+import { type BoxContext, type BoxKind, encodePlaintext, newBox, type SealedCard, type TypedCard } from './box.js'
 import { type KeyRing, requireKey } from './key-ring.js'
 import { type KeyHolder, watchKeys } from './watched-keys.js'
 
@@ -16,22 +19,51 @@ export interface Sealer {
   sealCvv(cvv: string, context: BoxContext): string
 }
 
+/** A key pair for each box would be nearly all the cost of sealing and opening it. */
+const SENDER_LIFE_MS = 60_000
+
+interface VaultKey {
+  readonly id: string
+  readonly publicKey: Buffer
+}
+
+interface Sender {
+  readonly vaultKey: VaultKey
+  readonly publicKey: Buffer
+  readonly shared: Buffer
+}
+
 /**
  * Reads the public key file, and again after a rotation; seals with its current key. Throws `VaultError` `key_file`.
  */
-export function loadSealer(publicFile: string): Sealer & KeyHolder {
+export function loadSealer(publicFile: string, senderLifeMs: number = SENDER_LIFE_MS): Sealer & KeyHolder {
   const currentKey = watchKeys(publicFile, 'public', readCurrentKey)
 
+  let sender: Sender | null = null
+  const senderFor = (vaultKey: VaultKey): Sender => {
+    if (sender?.vaultKey !== vaultKey) {
+      const latest = newSender(vaultKey)
+      sender = latest
+      setTimeout(() => {
+        sodium.sodium_memzero(latest.shared)
+        if (sender === latest) sender = null
+      }, senderLifeMs).unref()
+    }
+    return sender
+  }
+
   const seal = (kind: BoxKind, context: BoxContext, secret: readonly string[]): string => {
-    const { id, publicKey } = currentKey.value()
+    const { vaultKey, publicKey, shared } = senderFor(currentKey.value())
     const plaintext = encodePlaintext(kind, context, secret)
-    const sealed = Buffer.alloc(plaintext.length + sodium.crypto_box_SEALBYTES)
+    const box = newBox(plaintext.length)
     try {
-      sodium.crypto_box_seal(sealed, plaintext, publicKey)
+      publicKey.copy(box.sender)
+      sodium.randombytes_buf(box.nonce)
+      sodium.crypto_secretbox_easy(box.sealed, plaintext, box.nonce, shared)
     } finally {
       sodium.sodium_memzero(plaintext)
     }
-    return formatBox(id, sealed)
+    return box.text(vaultKey.id)
   }
 
   return {
@@ -47,7 +79,18 @@ function partsOf(card: SealedCard): string[] {
   return [card.number, card.holderName, card.expirationMonth, card.expirationYear]
 }
 
-function readCurrentKey(ring: KeyRing): { id: string; publicKey: Buffer } {
+/** A new key pair, and the secret that it shares with the vault. Nothing else is kept of its private half. */
+function newSender(vaultKey: VaultKey): Sender {
+  const publicKey = Buffer.alloc(sodium.crypto_kx_PUBLICKEYBYTES)
+  const privateKey = sodium.sodium_malloc(sodium.crypto_kx_SECRETKEYBYTES)
+  const shared = sodium.sodium_malloc(sodium.crypto_kx_SESSIONKEYBYTES)
+  sodium.crypto_kx_keypair(publicKey, privateKey)
+  sodium.crypto_kx_client_session_keys(null, shared, publicKey, privateKey, vaultKey.publicKey)
+  sodium.sodium_memzero(privateKey)
+  return { vaultKey, publicKey, shared }
+}
+
+function readCurrentKey(ring: KeyRing): VaultKey {
   const key = requireKey(ring, ring.current)
   return { id: ring.current, publicKey: Buffer.from(key.public ?? '', 'base64') }
 }

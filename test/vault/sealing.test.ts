@@ -63,10 +63,10 @@ describe('vault', () => {
     )
   })
 
-  it('writes boxes as v1.<key id>.<base64url>, and never the same twice', () => {
+  it('writes boxes as v2.<key id>.<base64url>, and never the same twice', () => {
     const { sealer } = open()
     const box = sealer.sealCvv('123', context)
-    expect(box).to.match(/^v1\.[a-p]{20}\.[A-Za-z0-9_-]+$/)
+    expect(box).to.match(/^v2\.[a-p]{20}\.[A-Za-z0-9_-]+$/)
     expect(sealer.sealCvv('123', context)).not.to.equal(box)
   })
 
@@ -96,7 +96,16 @@ describe('vault', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCard(card, context)
     const changed = box.slice(0, 60) + (box[60] === 'A' ? 'B' : 'A') + box.slice(61)
-    for (const bad of [changed, box.slice(0, -8), box.slice(0, 12), '', 'v1.k1.', 'v2.k1.AAAA', `${box}\n`]) {
+    for (const bad of [
+      changed,
+      box.slice(0, -8),
+      box.slice(0, 12),
+      '',
+      'v2.k1.',
+      'v2.k1.AAAA',
+      box.replace('v2.', 'v1.'),
+      `${box}\n`
+    ]) {
       expect(failure(() => opener.openCard(bad, context)).code, bad.slice(0, 12)).to.equal('damaged_box')
     }
   })

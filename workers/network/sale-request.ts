@@ -99,6 +99,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 
 /** In the letters of ASCII where there is one: accents are taken off, and forms such as full width (Ａ) or ligatures (ﬁ) resolved. */
 function latin(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text
   const apart = text.normalize('NFKD').replace(/\p{Mark}/gu, '')
   return apart.replace(/[^\0-\x7f]/g, letter => LETTERS[letter] ?? letter)
 }

@@ -9,6 +9,9 @@ import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 
 const BEGINNING = 'HTTP/1.1 100 '
+/** The place of the first digit of the status, and its byte for 1xx. */
+const CLASS_AT = 'HTTP/1.1 '.length
+const ONE = '1'.charCodeAt(0)
 /** More, or a longer head, are left to undici, which ends the exchange. */
 const DROPPED_MAX = 16
 const HEAD_BYTES_MAX = 4_096
@@ -55,6 +58,8 @@ function filter(socket: Socket): void {
 }
 
 function mayBeContinue(bytes: Buffer): boolean {
+  // Of nearly all answers this digit is another one, and nothing is copied.
+  if (bytes.length > CLASS_AT && bytes[CLASS_AT] !== ONE) return false
   const text = bytes.toString('latin1', 0, BEGINNING.length)
   return BEGINNING.startsWith(text)
 }

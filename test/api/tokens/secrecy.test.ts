@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { typedCard, useTokensApp } from '../../support/tokens-app.js'
 
-const A_BOX = /v1\.[a-p]{20}\./
+const A_BOX = /v2\.[a-p]{20}\./
 
 describe('POST /v1/tokens: secrecy (invariant 7)', () => {
   const app = useTokensApp()

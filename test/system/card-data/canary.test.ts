@@ -220,7 +220,7 @@ function openedBoxes(folder: string, privateFile: string): string[][] {
   for (const content of filesIn(folder).values()) {
     for (const [box, keyId = '', sealed = ''] of content
       .toString('latin1')
-      .matchAll(/v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{64,})/g)) {
+      .matchAll(/v2\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{64,})/g)) {
       boxes.set(box, [keyId, Buffer.from(sealed, 'base64url')])
     }
   }
