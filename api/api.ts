@@ -64,6 +64,7 @@ await runProcess('api', async context => {
       findKey: keyId => merchants.findKey(keyId, clock.real.now())
     }),
     rateLimiter: createRateLimiter(secrets, limit, log),
+    clock,
     payments: createPayments({ config, clock, store, tokens, cards, sealer, replies, backlog }),
     cards: {
       store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId),

@@ -185,8 +185,8 @@ export interface PaymentPage {
 export interface Card {
   /** id of the stored card; works with the keys of your merchant only */
   readonly card_id: string
-  /** `active` */
-  readonly status: 'active'
+  /** `active`, or `expired`: a create with it is refused, 422 `card_expired` */
+  readonly status: 'active' | 'expired'
   /** brand of the card */
   readonly brand: string
   /** last four digits */

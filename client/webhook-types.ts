@@ -22,6 +22,11 @@ export interface WebhookEndpoint {
   readonly updated_at: string
 }
 
+export interface EventProvider {
+  /** as `provider.rejection_code` of the payment */
+  readonly rejection_code: string | null
+}
+
 export interface WebhookEvent {
   /** the same for each delivery: discard what you have seen */
   readonly event_id: string
@@ -41,6 +46,7 @@ export interface WebhookEvent {
   readonly refunded_cents: number
   readonly refunds: readonly Refund[]
   readonly operation: Operation
+  readonly provider: EventProvider
   readonly error?: PaymentFailure
   /** when the status changed; ISO 8601 in UTC */
   readonly occurred_at: string

@@ -1,10 +1,11 @@
 /** A stored card as merchants see it: docs/API.md#post-v1cards. */
+import { isExpired } from '../../machines/card-brands.js'
 import type { ShownCard } from './store-card.js'
 
-export function presentCard(card: ShownCard): Record<string, unknown> {
+export function presentCard(card: ShownCard, nowMs: number): Record<string, unknown> {
   return {
     card_id: card.cardId,
-    status: 'active',
+    status: isExpired(card.expirationYear, card.expirationMonth, nowMs) ? 'expired' : 'active',
     brand: card.brand,
     last4: card.last4,
     expiration_month: card.expirationMonth,

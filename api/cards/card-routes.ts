@@ -33,7 +33,7 @@ export const storeCardRoute = merchantRoute({
   answer: deps => async ctx => {
     const { token_id: tokenId } = parseStoreCard(ctx.state.body)
     const { card, isNew } = await deps.cards.store(principalOf(ctx).merchantId, tokenId)
-    return { status: isNew ? 201 : 200, body: presentCard(card) }
+    return { status: isNew ? 201 : 200, body: presentCard(card, deps.clock.now()) }
   }
 })
 
@@ -44,7 +44,7 @@ export const readCardRoute = merchantRoute({
   answer: deps => async ctx => {
     const card = await deps.cards.read(principalOf(ctx).merchantId, cardIdInPath(ctx))
     if (card === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentCard(card) }
+    return { status: 200, body: presentCard(card, deps.clock.now()) }
   }
 })
 

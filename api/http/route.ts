@@ -2,6 +2,7 @@
 import { isCardData } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
+import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import { invalidRequest, ServiceError } from '../../runtime/errors.js'
 import type { Cards } from '../cards/store-card.js'
@@ -44,6 +45,7 @@ export function merchantRoute(
 /** What the routes work with. */
 export interface RouteDeps {
   readonly config: Config
+  readonly clock: Clock
   readonly authenticator: Authenticator
   /** Bounds what the process works on at the same time. */
   readonly admission: Admission

@@ -8,9 +8,9 @@ import {
   presentError,
   presentOperation,
   presentRefund,
+  rejectionCodeOf,
   timestamp
 } from '../../redis/payments/payment-parts.js'
-import { rejectionCodeOf } from './rejections.js'
 
 /** A payment that was read. */
 export function presentStored(payment: Payment, environment: Environment): Record<string, unknown> {

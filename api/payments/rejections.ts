@@ -1,5 +1,4 @@
-/** Why the card network rejected a sale as such: its code, and the field of the create that is at fault. */
-import type { Payment } from '../../machines/model.js'
+/** The field of a create that is at fault when the card network rejected its sale as such. */
 import type { FieldProblem } from '../../runtime/errors.js'
 
 /** By the acquirer's code. Others are not about the request: the operator knows. */
@@ -24,13 +23,6 @@ export const rejectedFields: Readonly<Record<string, string>> = {
   '186': 'installments',
   '213': 'payment_source',
   '214': 'payment_source'
-}
-
-/** The code with which the network rejected the sale; null when it did not. Only the history has it. */
-export function rejectionCodeOf({ history, progress }: Pick<Payment, 'history' | 'progress'>): string | null {
-  if (progress.status !== 'failed' || progress.error !== 'provider_rejected') return null
-  const line = history.find(({ event }) => event === 'REJECTED')
-  return line?.detail?.replace(/^code /, '') ?? null
 }
 
 /** For the error of a create. */

@@ -2,12 +2,15 @@
  * The card of a create request: claimed or looked up before acceptance, and released when the request is not accepted. The
  * card data stays sealed; only the CVV that comes with a stored card is sealed here.
  */
+import { isExpired } from '../../machines/card-brands.js'
 import type { CardSource } from '../../machines/commands.js'
+import type { DeclineReason } from '../../machines/declines.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import type { CardStore } from '../../redis/cards/cards.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
+import type { Clock } from '../../runtime/clock.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { apiMetrics } from '../http/api-metrics.js'
@@ -20,6 +23,7 @@ export interface RecordedScope extends RequestScope {
 }
 
 export interface RequestCardDeps {
+  readonly clock: Clock
   readonly tokens: TokenStore
   readonly cards: CardStore
   readonly sealer: Sealer
@@ -37,6 +41,7 @@ export async function findCard(
   if (source.type === 'card') {
     const card = await deps.cards.read(merchantId, source.cardId)
     if (card === null) throw new ServiceError('unknown_card')
+    if (isExpired(card.expirationYear, card.expirationMonth, deps.clock.now())) throw cardExpired()
     if (source.cvvTokenId !== undefined) {
       const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, record, fingerprint)
       if (claim.kind !== 'claimed') throw refused(claim.kind)
@@ -46,6 +51,13 @@ export async function findCard(
   const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
   if (claim.kind !== 'claimed') throw refused(claim.kind)
   return { brand: claim.brand, last4: claim.last4, cardId: null }
+}
+
+/** As an issuer would decline it: known here, it is not sent. */
+function cardExpired(): ServiceError {
+  return new ServiceError('card_expired', {
+    more: { decline_reason: 'expired_card' satisfies DeclineReason, may_retry: false }
+  })
 }
 
 function refused(kind: 'missing' | 'taken'): ServiceError {

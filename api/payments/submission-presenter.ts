@@ -4,12 +4,12 @@ import { declineFailures, declineSentence } from '../../machines/decline-words.j
 import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { failureRow } from '../../redis/payments/payment-parts.js'
+import { failureRow, rejectionCodeOf } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
 import type { Payments, Submission } from './payments-port.js'
-import { rejectedFieldsOf, rejectionCodeOf } from './rejections.js'
+import { rejectedFieldsOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'
 
 /** When to read a payment in progress again, in seconds: the first reconciliation is due then. */

@@ -29,7 +29,6 @@ import {
 } from '../../redis/keys.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/payments/payments.js'
-import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
@@ -40,7 +39,6 @@ import { stepTimes } from './server-timing.js'
 
 export interface SubmitDeps extends RequestCardDeps {
   readonly config: Config
-  readonly clock: Clock
   readonly store: PaymentStore
   readonly replies: ReplyListener
   readonly backlog: Pick<Backlog, 'ageMs'>

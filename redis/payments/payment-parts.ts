@@ -1,5 +1,5 @@
 /** Parts of a payment that merchants see in answers and in webhook events, in the same form. */
-import type { FailureCode, Operation, PaymentTerms, Refund } from '../../machines/model.js'
+import type { FailureCode, Operation, Payment, PaymentTerms, Refund } from '../../machines/model.js'
 import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 
 export function presentOperation({ kind, state, amountCents, idempotencyKey }: Operation): Record<string, unknown> {
@@ -30,6 +30,13 @@ export function presentError(row: ErrorCode): Record<string, unknown> {
  */
 export function failureRow(code: FailureCode, { card }: PaymentTerms): ErrorCode {
   return code === 'invalid_token' && card.cardId !== null ? 'cvv_lost' : code
+}
+
+/** The code with which the network rejected the sale; null when it did not. Only the history has it. */
+export function rejectionCodeOf({ history, progress }: Pick<Payment, 'history' | 'progress'>): string | null {
+  if (progress.status !== 'failed' || progress.error !== 'provider_rejected') return null
+  const line = history.find(({ event }) => event === 'REJECTED')
+  return line?.detail?.replace(/^code /, '') ?? null
 }
 
 /** ISO 8601 in UTC; null stays null. */

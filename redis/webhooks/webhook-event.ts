@@ -12,7 +12,13 @@ import type { Delivery } from '../../machines/webhook-delivery.js'
 import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { parseJson } from '../../runtime/json.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
-import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
+import {
+  failureRow,
+  presentError,
+  presentOperation,
+  presentRefund,
+  rejectionCodeOf
+} from '../payments/payment-parts.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import { DamagedValue, type Format, knownOf, required, storedList, storedValue, wholeList } from '../stored-fields.js'
 
@@ -36,15 +42,19 @@ export interface StatusChange {
   readonly refunds: readonly Refund[]
   /** Why the last operation failed, as a row of the error catalogue; null: it did not. */
   readonly error: ErrorCode | null
+  /** The code with which the network rejected the sale; null: it did not. */
+  readonly rejectionCode: string | null
   readonly occurredAtMs: number
 }
 
 /** The change that a commit made. */
-export function statusChangeOf({ terms, version, progress }: Payment, occurredAtMs: number): StatusChange {
+export function statusChangeOf(payment: Payment, occurredAtMs: number): StatusChange {
+  const { terms, version, progress } = payment
   const { status, authorizedCents, capturedCents, refundedCents, operation, refunds } = progress
   const figures = { authorizedCents, capturedCents, refundedCents }
   const error = progress.error === null ? null : failureRow(progress.error, terms)
-  return { paymentId: terms.id, version, status, ...figures, operation, refunds, error, occurredAtMs }
+  const rejectionCode = rejectionCodeOf(payment)
+  return { paymentId: terms.id, version, status, ...figures, operation, refunds, error, rejectionCode, occurredAtMs }
 }
 
 /** Payments begin with version 1: this one marks a test event, which is about no payment. */
@@ -61,7 +71,7 @@ export function testChange(paymentId: string, occurredAtMs: number): StatusChang
   } as const
   const amounts = { authorizedCents: null, capturedCents: TEST_CENTS, refundedCents: 0 }
   const figures = { status: 'captured', ...amounts, refunds: [] } as const
-  return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, occurredAtMs }
+  return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, rejectionCode: null, occurredAtMs }
 }
 
 export const testTerms: EventTerms = { externalReference: 'test-event', amountCents: TEST_CENTS }
@@ -87,6 +97,7 @@ export function encodeEvent(change: StatusChange, terms: EventTerms): string {
     refunded_cents: change.refundedCents,
     refunds: change.refunds.map(presentRefund),
     operation: presentOperation(change.operation),
+    provider: { rejection_code: change.rejectionCode },
     ...(change.error === null ? {} : { error: presentError(change.error) }),
     occurred_at: new Date(change.occurredAtMs).toISOString()
   })
@@ -120,7 +131,8 @@ const changeList = wholeList<StoredChange>('webhook event', {
   operation: [required, storedOperation],
   error: [null],
   refunds: [[], storedRefunds],
-  authorizedCents: [null]
+  authorizedCents: [null],
+  rejectionCode: [null]
 })
 
 const storedChange: Format<StatusChange, unknown[]> = {

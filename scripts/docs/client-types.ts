@@ -37,7 +37,7 @@ const files = [
   { path: 'client/test-types.ts', types: /^(LoggedWebhookEvent(List)?|WebhookAttempt|Token)$/, head: STATUS },
   {
     path: 'client/webhook-types.ts',
-    types: /^(WebhookEvent|.*WebhookEndpoint)$/,
+    types: /^(WebhookEvent|EventProvider|.*WebhookEndpoint)$/,
     head: `import type { Operation, PaymentFailure, PaymentStatus, Refund } from './answer-types.js'`
   }
 ]

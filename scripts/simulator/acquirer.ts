@@ -57,8 +57,9 @@ export class Acquirer {
   #create(body: string): AcquirerAnswer {
     const read = readSaleOrder(body)
     if ('errors' in read) return answered(400, read.errors)
-    const outcome = outcomeOfSale(read.order.cardNumber, read.order.amount)
-    const sale = newSale(read.order, outcome, Date.now())
+    const nowMs = Date.now()
+    const outcome = outcomeOfSale(read.order, nowMs)
+    const sale = newSale(read.order, outcome, nowMs)
     this.#ledger.book(sale)
     return answered(201, createdView(sale, this.#baseUrl), outcome.isAnswerLost)
   }

@@ -3,7 +3,9 @@
  * the acquirer's sandbox codes. The acquirer's own sandbox always answers; lost answers are our extension.
  */
 
+import { isExpired } from '../../machines/card-brands.js'
 import { declinedAmounts } from '../../machines/test-cards.js'
+import type { SaleOrder } from './sale-order.js'
 
 export interface CardOutcome {
   readonly isApproved: boolean
@@ -21,9 +23,11 @@ const APPROVED: CardOutcome = {
   returnMessage: 'Operation Successful'
 }
 
+const EXPIRED = denied('57', 'Card Expired')
+
 const outcomeByLastDigit: Readonly<Record<string, CardOutcome>> = {
   '2': denied('05', 'Not Authorized'),
-  '3': denied('57', 'Card Expired'),
+  '3': EXPIRED,
   '5': denied('78', 'Blocked Card'),
   '6': { ...denied('99', 'Timeout'), isAnswerLost: true },
   '7': denied('77', 'Card Canceled'),
@@ -31,11 +35,19 @@ const outcomeByLastDigit: Readonly<Record<string, CardOutcome>> = {
   '9': { ...APPROVED, isAnswerLost: true }
 }
 
-/** The outcome of a sale, decided by the last digit of the card number; of an approved card, by the amount. */
-export function outcomeOfSale(cardNumber: string, amountCents: number): CardOutcome {
+/**
+ * The outcome of a sale, decided by the last digit of the card number; of an approved card, by its expiry (MM/YYYY) and the
+ * amount.
+ */
+export function outcomeOfSale(
+  { cardNumber, expirationDate, amount }: Pick<SaleOrder, 'cardNumber' | 'expirationDate' | 'amount'>,
+  nowMs: number
+): CardOutcome {
   const outcome = outcomeByLastDigit[cardNumber.slice(-1)]
   if (outcome !== undefined) return outcome
-  const code = declinedAmounts[amountCents]
+  const [month = '', year = ''] = expirationDate.split('/')
+  if (isExpired(year, month, nowMs)) return EXPIRED
+  const code = declinedAmounts[amount]
   return code === undefined ? APPROVED : denied(code, 'Not Authorized')
 }
 

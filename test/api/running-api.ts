@@ -16,6 +16,7 @@ import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
+import { systemClock } from '../../runtime/clock.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
 
@@ -89,6 +90,7 @@ export async function startApi(
   })
   const app = createApp({
     config,
+    clock: systemClock,
     log,
     reference: loadReference(config),
     authenticator,

@@ -52,7 +52,10 @@ describe('the reason of a decline', () => {
 
   it('is known for each test card that is declined', () => {
     for (const digit of '25678') {
-      const { returnCode } = outcomeOfSale(digit, 100)
+      const { returnCode } = outcomeOfSale(
+        { cardNumber: digit, expirationDate: '12/2030', amount: 100 },
+        Date.UTC(2026, 0, 1)
+      )
       expect(declineOf('elo', returnCode, 'test').reason, returnCode).not.to.equal('other')
     }
   })

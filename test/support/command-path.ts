@@ -83,8 +83,13 @@ export class CommandPath {
   }
 
   /** A card that the merchant has stored, and whose CVV comes with the request. */
-  async storedCard(): Promise<CardSource & { type: 'card' }> {
-    const card = { tokenId: newTokenId(), ...aCardOf(PAYING_MERCHANT), cardBox: plainBoxes.sealCard(CARD) }
+  async storedCard(expirationYear = CARD.expirationYear): Promise<CardSource & { type: 'card' }> {
+    const card = {
+      tokenId: newTokenId(),
+      ...aCardOf(PAYING_MERCHANT),
+      expirationYear,
+      cardBox: plainBoxes.sealCard(CARD)
+    }
     const stored = await this.deps.cards.store(card)
     const cardId = stored?.card.cardId ?? ''
     return { type: 'card', cardId, hasCvv: true }

@@ -184,7 +184,8 @@ export async function emit(
       refundedCents: 0,
       operation: AN_OPERATION,
       refunds: [],
-      error: null
+      error: null,
+      rejectionCode: null
     }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })

@@ -121,14 +121,17 @@ function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
   return presentTestEvent({ event, attempts: state === 'delivered' ? [attempt] : [] })
 }
 
-const card = presentCard({
-  cardId: EXAMPLE_CARD_ID,
-  brand: 'visa',
-  last4: demoCard.card_number.slice(-4),
-  expirationMonth: demoCard.expiration_month,
-  expirationYear: demoCard.expiration_year,
-  holderName: demoCard.holder_name
-})
+const card = presentCard(
+  {
+    cardId: EXAMPLE_CARD_ID,
+    brand: 'visa',
+    last4: demoCard.card_number.slice(-4),
+    expirationMonth: demoCard.expiration_month,
+    expirationYear: demoCard.expiration_year,
+    holderName: demoCard.holder_name
+  },
+  CREATED_AT_MS
+)
 const endpoint = {
   url: 'https://shop.example/hooks/payments',
   secret: 'whsec_the-secret-that-signs-your-webhooks-00000000',

@@ -139,7 +139,7 @@ const PaymentPage = object({
 
 const Card = object({
   card_id: text('id of the stored card; works with the keys of your merchant only'),
-  status: oneOfKnown('`active`', ['active']),
+  status: oneOfKnown('`active`, or `expired`: a create with it is refused, 422 `card_expired`', ['active', 'expired']),
   brand: text('brand of the card'),
   last4: text('last four digits'),
   expiration_month: text('`01` to `12`'),

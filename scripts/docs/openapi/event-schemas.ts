@@ -12,6 +12,7 @@ import {
   oneOfKnown,
   reference,
   text,
+  textOrNull,
   time,
   timeOrNull,
   uuid
@@ -48,6 +49,10 @@ const LoggedWebhookEvent = object({
   attempts: listOf(reference('WebhookAttempt'))
 })
 
+const EventProvider = object({
+  rejection_code: textOrNull('as `provider.rejection_code` of the payment')
+})
+
 /** What a merchant's endpoint receives. */
 const WebhookEvent = object(
   {
@@ -61,6 +66,7 @@ const WebhookEvent = object(
     refunded_cents: cents('after the change'),
     refunds: listOf(reference('Refund')),
     operation: reference('Operation'),
+    provider: reference('EventProvider'),
     error: reference('PaymentFailure'),
     occurred_at: time('when the status changed')
   },
@@ -70,6 +76,7 @@ const WebhookEvent = object(
 export const eventSchemas = {
   RegisteredWebhookEndpoint: object({ url, secret, ...endpoint }),
   WebhookEndpoint: object({ url, ...endpoint }),
+  EventProvider,
   WebhookEvent,
   WebhookAttempt,
   LoggedWebhookEvent,

@@ -83,6 +83,16 @@ describe('GET and DELETE /v1/cards/{id}', () => {
     ])
   })
 
+  it('show that a card is expired, when its month has ended everywhere', async () => {
+    for (const [expirationYear, status] of [
+      ['2020', 'expired'],
+      ['2099', 'active']
+    ] as const) {
+      api.cards.found = { ...card, cardId: CARD_ID, expirationYear }
+      expect((await api.request('GET', `/v1/cards/${CARD_ID}`)).body['status']).to.equal(status)
+    }
+  })
+
   it('are 404 not_found for a card that the merchant does not have, and ask for no id that can be none', async () => {
     for (const method of ['GET', 'DELETE']) {
       for (const id of [CARD_ID, 'card_1', 'card_%3A', CARD_ID.toUpperCase()]) {

@@ -158,6 +158,25 @@ describe('a payment by stored card', () => {
   })
 })
 
+describe('a payment by a stored card that is expired', () => {
+  const test = useRedis()
+
+  it('is refused before it is accepted, as an issuer would decline it', async () => {
+    const path = await aCommandPath(test)
+    const create = (source: CardSource) => path.payments.create(aScope('k1'), aCreateRequest(source))
+    const refusal = await create(await path.storedCard('2020')).then(
+      () => expect.fail('it was accepted'),
+      ({ code, more }) => ({ code, more })
+    )
+    expect(refusal).to.deep.equal({
+      code: 'card_expired',
+      more: { decline_reason: 'expired_card', may_retry: false }
+    })
+    // The key is not used: another card can take it.
+    expect(await create(await path.storedCard())).to.include({ kind: 'in_progress' })
+  })
+})
+
 describe('the window of a new payment', () => {
   const test = useRedis()
 

@@ -138,6 +138,7 @@ describe('records that are stored somewhere', () => {
       operation: { kind: 'refund', state: 'in_progress', amountCents: 50, idempotencyKey: 'r 1' },
       refunds: [],
       error: null,
+      rejectionCode: null,
       occurredAtMs: 1_767_355_200_123
     } as const
     expect(decodeChange(plain)).to.deep.equal(change)
@@ -154,6 +155,9 @@ describe('records that are stored somewhere', () => {
     expect(decodeChange(failed)).to.deep.equal({ ...change, ...more })
     expect(encodeChange({ ...change, ...more })).to.equal(failed)
     expect(decodeChange(failed.replace('"provider_rejected",[[', '"of another version",[[')).error).to.equal(null)
+    const rejected = failed.replace(/]]]$/, ']],0,"154"]')
+    expect(decodeChange(rejected)).to.deep.equal({ ...change, ...more, rejectionCode: '154' })
+    expect(encodeChange(decodeChange(rejected))).to.equal(rejected)
     expect(() => decodeChange(plain.replace('refunding', 'extended'))).to.throw(WrittenByOtherVersion)
     for (const damaged of ['', '[1]', plain.replace(COMPACT, '***'), plain.replace('1767355200123', '0')])
       expect(() => decodeChange(damaged), damaged).to.throw(DamagedValue)

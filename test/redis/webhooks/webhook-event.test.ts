@@ -46,6 +46,15 @@ describe('a webhook event', () => {
     expect(body['operation']).to.include({ state: 'failed', amount_cents: 300, idempotency_key: 'a refund [1]' })
   })
 
+  it('names the code with which the network rejected the sale, as the payment does', () => {
+    const payment = aPayment({ progress: { status: 'failed', error: 'provider_rejected' } })
+    const line = { atMs: 1, event: 'REJECTED', status: 'failed', phase: null, detail: 'code 154', times: 1 } as const
+    expect(bodyOf({ ...payment, history: [...payment.history, line] })['provider']).to.deep.equal({
+      rejection_code: '154'
+    })
+    expect(bodyOf(payment)['provider']).to.deep.equal({ rejection_code: null })
+  })
+
   it('keeps the amount that was authorised when it was made', () => {
     expect(bodyOf(aPayment({ progress: { authorizedCents: 700 } }))['amount_cents']).to.equal(700)
     expect(bodyOf(aPayment())['amount_cents']).to.equal(1_000)

@@ -28,7 +28,8 @@ function aChange(occurredAtMs: number): StatusChange {
     capturedCents: 1_000,
     refundedCents: 0,
     refunds: [],
-    error: null
+    error: null,
+    rejectionCode: null
   } as const
   return { paymentId, version: 2, occurredAtMs, operation: AN_OPERATION, ...figures }
 }

@@ -26,7 +26,8 @@ describe('operator webhook, for an abandoned endpoint', () => {
         refundedCents: 0,
         operation: AN_OPERATION,
         refunds: [],
-        error: null
+        error: null,
+        rejectionCode: null
       } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))

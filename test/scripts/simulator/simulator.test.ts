@@ -50,6 +50,13 @@ describe('the simulator on the wire', () => {
     expect(json.Payment).not.to.have.any.keys('ProofOfSale', 'AuthorizationCode', 'CapturedAmount')
   })
 
+  it('denies a card whose expiry is over, as its issuer would', async () => {
+    const order = saleBody(purchase({ orderId: 'wireExpired' })) ?? ''
+    const expired = order.replace(/"ExpirationDate":"[^"]+"/, '"ExpirationDate":"10/2020"')
+    const { json } = await call('POST', '/1/sales/', expired)
+    expect(json.Payment).to.include({ Status: 3, ReturnCode: '57', ReturnMessage: 'Card Expired' })
+  })
+
   it('answers 401 without a body to wrong credentials', async () => {
     const { status, text } = await call('GET', '/1/sales/x', undefined, { MerchantKey: 'other' })
     expect({ status, text }).to.deep.equal({ status: 401, text: '' })
