@@ -10,7 +10,7 @@ import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
-import { aliveLimit, createTokenLimits } from './tokens/address-limit.js'
+import { createTokenLimits, issueLimit } from './tokens/address-limit.js'
 import { loadHostedFields } from './tokens/hosted-fields.js'
 import { createTokensApp } from './tokens/tokens-app.js'
 
@@ -36,7 +36,7 @@ await runProcess('tokens', async context => {
       environment: config.environment,
       findKey: keyId => merchants.findKey(keyId, clock.now())
     }),
-    limits: createTokenLimits(secrets, limit, aliveLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
+    limits: createTokenLimits(secrets, limit, issueLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,
     hostedFields: loadHostedFields(config.fieldsReleasesDir),
     log,

@@ -5,7 +5,7 @@
  * - every request counts for the limit of its address;
  * - only valid cards count for the limit of the key;
  * - half of the limit of a key is reserved for networks with few requests;
- * - a limit on the live tokens of a key protects the memory that all merchants share.
+ * - a limit on the tokens that a key gets, spent or not, protects the memory that all merchants share.
  */
 import ipaddr from 'ipaddr.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -25,21 +25,22 @@ export interface TokenLimits {
   readonly key: RateLimiter | null
   readonly address: RateLimiter | null
   readonly network: RateLimiter | null
-  /** Bounds the live tokens of a key. */
-  readonly alive: RateLimiter | null
+  /** Bounds the tokens of a key that can be alive. */
+  readonly issued: RateLimiter | null
 }
 
 /**
- * Allows at most `max` tokens in any time span of `ttlMs`: half of them as a burst, the other half spread over it. No limit
- * when `max` is 0, or when the rate limit of the key is tighter.
+ * Allows `max` tokens at once, and as many again in each `ttlMs`, so that at most twice as many are alive. No limit when `max`
+ * is 0, or when the rate limit of the key is tighter. It does not depend on that limit: a higher one allows no less.
  */
-export function aliveLimit({ perSecond, burst }: RateLimit, max: number, ttlMs: number): RateLimit {
-  const isTighter = perSecond > 0 && burst + (perSecond * ttlMs) / 1_000 <= max
-  return isTighter ? { perSecond: 0, burst: 0 } : { perSecond: max / 2 / (ttlMs / 1_000), burst: Math.ceil(max / 2) }
+export function issueLimit({ perSecond, burst }: RateLimit, max: number, ttlMs: number): RateLimit {
+  const issued = { perSecond: max / (ttlMs / 1_000), burst: max }
+  const isTighter = perSecond > 0 && perSecond <= issued.perSecond && burst <= issued.burst
+  return isTighter ? { perSecond: 0, burst: 0 } : issued
 }
 
-/** `limit`: of the requests of a key; `alive`: of its live tokens. */
-export function createTokenLimits(redis: Redis, limit: RateLimit, alive: RateLimit, log: Logger): TokenLimits {
+/** `limit`: of the requests of a key; `issued`: of the tokens that it gets. */
+export function createTokenLimits(redis: Redis, limit: RateLimit, issued: RateLimit, log: Logger): TokenLimits {
   const shareOf = ({ perSecond, burst }: RateLimit, share: number): RateLimit => ({
     perSecond: perSecond * share,
     burst: Math.ceil(burst * share)
@@ -48,7 +49,7 @@ export function createTokenLimits(redis: Redis, limit: RateLimit, alive: RateLim
     key: createRateLimiter(redis, limit, log),
     address: createRateLimiter(redis, shareOf(limit, ADDRESS_SHARE), log),
     network: createRateLimiter(redis, shareOf(limit, NETWORK_SHARE), log),
-    alive: createRateLimiter(redis, alive, log)
+    issued: createRateLimiter(redis, issued, log)
   }
 }
 
@@ -62,13 +63,13 @@ export function limitAddress({ address }: TokenLimits): RequestMiddleware {
 }
 
 /** Counts a valid card for the key of its request. Throws `rate_limited` with `Retry-After`. */
-export async function limitTokens(ctx: RequestContext, { key, network, alive }: TokenLimits): Promise<void> {
+export async function limitTokens(ctx: RequestContext, { key, network, issued }: TokenLimits): Promise<void> {
   if (key !== null) {
     const grant = await network?.take(`network:${addressGroup(ctx.ip, NETWORK_GROUPS)}`)
     const isHeavy = grant?.isAllowed === false
     await takeOfKey(ctx, key, isHeavy ? Math.floor(key.burst * RESERVE) : 0)
   }
-  const grant = await alive?.take(`alive:${principalOf(ctx).keyId}`)
+  const grant = await issued?.take(`issued:${principalOf(ctx).keyId}`)
   if (grant?.isAllowed === false) throw rateLimited(grant)
 }
 

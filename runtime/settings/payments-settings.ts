@@ -89,7 +89,7 @@ export const paymentSettings = {
     ['tokens'],
     100_000,
     [0, 100_000_000],
-    'Live tokens of one publishable key, at most: beyond it 429. Each takes about 1.3 KB of the memory-only Redis. 0: no limit.'
+    'Tokens that one publishable key gets at once, and as many again in each `TOKEN_TTL_MS`, spent or not (111 a second by default): beyond it 429. 0: no limit.'
   ),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',

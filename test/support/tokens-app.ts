@@ -88,7 +88,7 @@ class TokensAppUnderTest {
   }
 
   /** Starts one more copy of the application, with its own limits; returns its URL. */
-  async start(limit: RateLimit, trustedProxies = 0, alive: RateLimit = { perSecond: 0, burst: 1 }): Promise<string> {
+  async start(limit: RateLimit, trustedProxies = 0, issued: RateLimit = { perSecond: 0, burst: 1 }): Promise<string> {
     const log = createLogger('tokens', 'debug', writingTo(this.logLines))
     const app = createTokensApp({
       environment: 'test',
@@ -100,7 +100,7 @@ class TokensAppUnderTest {
         environment: 'test',
         findKey: keyId => this.merchants.findKey(keyId, Date.now())
       }),
-      limits: createTokenLimits(this.redis.secrets, limit, alive, log),
+      limits: createTokenLimits(this.redis.secrets, limit, issued, log),
       trustedProxies,
       hostedFields: loadHostedFields(''),
       log,
