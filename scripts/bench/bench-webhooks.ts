@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'undici'
 import { PaymentsClient } from '../../client/index.js'
+import { newPayment, type Payment } from '../../machines/model.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
-import { keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
+import { createdAtMs, idempotencyRecord, keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { type StatusChange, statusChangeOf } from '../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
@@ -17,7 +18,6 @@ import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
 import { readFigure } from './costs.js'
-import { acceptedPayment } from './fill.js'
 import { runClosedLoop } from './load.js'
 import { firstLine, type ServiceSystem, startService } from './systems.js'
 
@@ -47,7 +47,7 @@ stopOnSignals()
 const progress = (line: string): void => void process.stdout.write(`${line}\n`)
 const place = await temporaryFolder('payments-bench-webhooks-')
 const dir = place.path
-const service = await startService(dir, { env: {}, scale: [] })
+const service = await startService(dir)
 const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
 const receiver = spawn(process.execPath, [new URL('webhook-receiver.js', import.meta.url).pathname, dir], {
   stdio: ['ignore', 'pipe', 'inherit']
@@ -125,4 +125,26 @@ async function read<T>(url: string): Promise<T> {
 
 function perSecond({ count, elapsedMs }: Figures): string {
   return ((1_000 * count) / elapsedMs).toFixed(0)
+}
+
+/** A payment right after it was accepted. */
+function acceptedPayment(merchantId: string, id: string): Payment {
+  return newPayment(
+    {
+      id,
+      merchantId,
+      externalReference: `order-${id}`,
+      captureMode: 'auto',
+      amountCents: 1_990,
+      currency: 'BRL',
+      installments: 1,
+      statementDescriptor: 'LOJA',
+      card: { brand: 'visa', last4: '0060', cardId: null },
+      customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      metadata: { basket: '4711' },
+      preauthTtlMs: 7 * 24 * 3_600_000,
+      createdAtMs: createdAtMs(id)
+    },
+    idempotencyRecord(merchantId, id)
+  )
 }

@@ -2,7 +2,7 @@
  * `npm run bench`: the service beside an empty job queue and a bare pipeline, in one run on one machine.
  *
  * Every system gets the same Redis settings (`appendfsync always`), load generator and body, is warmed up, and is measured
- * in turn, round by round. `--cluster`, `--archive` and `--restart` measure something else instead.
+ * in turn, round by round.
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,16 +11,13 @@ import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
-import { folder, listOf, wholeNumber } from '../command-line/values.js'
+import { folder, wholeNumber } from '../command-line/values.js'
 import { startRedis } from '../start/embedded-redis.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
-import { compareWithArchive } from './archive.js'
-import { compareWithCluster } from './cluster.js'
 import { checkLedger } from './ledger.js'
 import { measureOpenLoop } from './overhead.js'
 import { type Report, ratioTo, renderReport } from './report.js'
-import { measureRestarts } from './restart.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
 import { type ServiceSystem, type System, startRival, startService } from './systems.js'
 
@@ -30,10 +27,6 @@ interface BenchOptions {
   readonly connections: number
   readonly dir: string
   readonly quick?: boolean
-  readonly cluster?: boolean
-  /** Payments. */
-  readonly archive?: number
-  readonly restart?: readonly number[]
   readonly write?: boolean
 }
 
@@ -43,9 +36,7 @@ const command = toolCommand({
   takes: 'about 10 minutes; a minute or two with --quick. Run nothing else on the machine.',
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
-    ['--write', 'everything, into docs/BENCHMARKS.md'],
-    ['--cluster', 'one Redis beside a Cluster'],
-    ['--archive 100000', 'a hundred thousand payments, without and with the archive']
+    ['--write', 'everything, into docs/BENCHMARKS.md']
   ]
 })
   .option('--rounds <count>', 'how often every system is measured in turn', wholeNumber(1, 1_000), 5)
@@ -55,49 +46,12 @@ const command = toolCommand({
     new Option('--dir <folder>', 'folder of the data during the run').argParser(folder).default(tmpdir(), tmpdir())
   )
   .option('--quick', 'measure the throughput alone')
-  .addOption(
-    new Option(
-      '--cluster',
-      'compare one Redis with a Cluster of three masters, with and without waiting for replicas'
-    ).conflicts(['quick', 'write', 'dir'])
-  )
-  .addOption(
-    new Option(
-      '--archive [payments]',
-      'compare Redis alone with an archive to which all payments but 20,000 have moved'
-    )
-      .argParser(wholeNumber(10_000, 10_000_000))
-      .preset('1000000')
-      .conflicts(['quick', 'cluster', 'write'])
-  )
-  .addOption(
-    new Option('--restart [counts]', 'how long a restart of Redis takes with so many payments, ascending')
-      .argParser(listOf(wholeNumber(1, 50_000_000)))
-      .preset('1000000,10000000')
-      .conflicts(['quick', 'cluster', 'archive', 'write'])
-  )
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
 stopOnSignals()
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const { rounds, connections, payments } = values
-
-if (values.cluster) {
-  const { table } = await compareWithCluster({ rounds, payments, connections }, progress)
-  process.stdout.write(table)
-  process.exit(0)
-}
-
-if (values.archive !== undefined) {
-  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, progress))
-  process.exit(0)
-}
-
-if (values.restart !== undefined) {
-  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, progress))
-  process.exit(0)
-}
 
 const report = await onStage(values.dir, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
@@ -149,7 +103,7 @@ async function onStage(parentDir: string, work: (stage: Stage) => Promise<Report
     ends.push(() => redis.process.stop(2_000))
     const bare = started(await startRival('bare', redis.url))
     const bullmq = started(await startRival('bullmq', redis.url))
-    const service = started(await startService(join(place.path, 'service'), { env: {}, scale: [] }))
+    const service = started(await startService(join(place.path, 'service')))
     return await work({ service, bare, bullmq })
   } finally {
     for (const end of ends.reverse()) await end()

@@ -67,7 +67,7 @@ export async function runOpenLoop(url: string, arrivals: Arrivals, source: Reque
 }
 
 /** Sends every request, and waits for every answer; `onAnswer` receives its status (0: there was none) and its time. */
-export async function sendByTheClock(
+async function sendByTheClock(
   url: string,
   options: Arrivals,
   source: RequestSource,

@@ -46,7 +46,7 @@ export function renderReport(report: Report): string {
 }
 
 /** One row of the table of systems. */
-export function sideBySideRow(figures: SystemFigures): string {
+function sideBySideRow(figures: SystemFigures): string {
   const { perSecond: rate } = figures
   const cpu = Object.entries(figures.cpuUs).map(([name, us]) => `${name} ${us.toFixed(0)}`)
   const range = `${rate.median.toFixed(0)} (${rate.min.toFixed(0)}–${rate.max.toFixed(0)})`

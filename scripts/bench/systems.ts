@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import { loadSealer, type Sealer } from '../../vault/sealer.js'
 import { type Demo, readDemo } from '../start/demo.js'
@@ -61,20 +60,17 @@ export interface ServiceSystem extends System {
   readonly apiUrls: readonly string[]
 }
 
-/** The merchant of a request. */
-type Payer = Pick<Demo, 'merchant_id' | 'api_key'>
-
-/** This service: all processes of the Procfile. `env` and `scale` as for `npm start`. */
+/** This service: all processes of the Procfile. `write` takes what they print. */
 export async function startService(
   dataDir: string,
-  options: { env: Record<string, string>; scale: readonly string[]; write?: (text: string) => void }
+  write: (text: string) => void = text => process.stderr.write(text)
 ): Promise<ServiceSystem> {
   const service = await ownService({
     root: resolve(import.meta.dirname, '../../..'),
     dataDir,
-    scale: options.scale,
-    env: { LOG_LEVEL: 'warn', NODE_ENV: 'production', ...options.env },
-    write: options.write ?? (text => process.stderr.write(text))
+    scale: [],
+    env: { LOG_LEVEL: 'warn', NODE_ENV: 'production' },
+    write
   })
   const running = await service.start()
   const demo = await readDemo(dataDir)
@@ -89,25 +85,9 @@ export async function startService(
     apiUrls: [...running.ports].flatMap(([name, { host, port }]) =>
       name.startsWith('api.') ? `http://${host}:${port}` : []
     ),
-    prepare: total => paymentsOf([demo], dataDir, running.redis.secretsRedisUrl, total),
+    prepare: total => paymentsOf(demo, dataDir, running.redis.secretsRedisUrl, total),
     stop: () => service.stop()
   }
-}
-
-/** The same service with requests of `count` merchants in turn, which are spread over the partitions. */
-export async function spreadOver(service: ServiceSystem, name: string, count: number): Promise<ServiceSystem> {
-  const payers: Payer[] = []
-  await withRedis(service.redisUrl, async redis => {
-    const store = new MerchantStore(redis, 'test')
-    for (let i = 0; i < count; i++) {
-      const { merchantId } = await store.createMerchant(`Merchant ${i}`)
-      const { fullKey } = await store.createKey({ merchantId, permissions: ['payments:write', 'payments:read'] })
-      payers.push({ merchant_id: merchantId, api_key: fullKey })
-    }
-  })
-  const prepare = (total: number): Promise<RequestSource> =>
-    paymentsOf(payers, service.dataDir, service.secretsRedisUrl, total)
-  return { ...service, name, prepare }
 }
 
 /** A read by the demo merchant. */
@@ -115,27 +95,18 @@ export function get(service: ServiceSystem, path: string): LoadRequest {
   return { method: 'GET', path, headers: { authorization: `Bearer ${service.demo.api_key}` }, body: null }
 }
 
-/** One request to create a payment per token. */
-async function paymentsOf(
-  payers: readonly Payer[],
-  dataDir: string,
-  secretsUrl: string,
-  total: number
-): Promise<RequestSource> {
-  const payerOf = (index: number): Payer => {
-    const payer = payers[index % payers.length]
-    if (payer === undefined) throw new Error('unreachable: there is a payer')
-    return payer
-  }
-  const merchantIds = Array.from({ length: total }, (_, index) => payerOf(index).merchant_id)
+/** One request of the demo merchant to create a payment per token. */
+async function paymentsOf(demo: Demo, dataDir: string, secretsUrl: string, total: number): Promise<RequestSource> {
   const sealer = loadSealer(`${dataDir}/vault/vault-public-keys.json`)
-  const tokenIds = await withRedis(secretsUrl, secrets => mintTokens(createTokenStore(secrets), sealer, merchantIds))
+  const tokenIds = await withRedis(secretsUrl, secrets =>
+    mintTokens(createTokenStore(secrets), sealer, demo.merchant_id, total)
+  )
   return index => ({
     method: 'POST',
     path: '/v1/payments',
     headers: {
       'content-type': 'application/json',
-      authorization: `Bearer ${payerOf(index).api_key}`,
+      authorization: `Bearer ${demo.api_key}`,
       'idempotency-key': tokenIds[index] ?? ''
     },
     body: bodyOf({ source_type: 'token', token_id: tokenIds[index] })
@@ -144,10 +115,10 @@ async function paymentsOf(
 
 const MINT_BATCH = 500
 
-/** A token for each of the merchants, sealed and stored as by the process `tokens`. */
-async function mintTokens(store: TokenStore, sealer: Sealer, merchantIds: readonly string[]): Promise<string[]> {
+/** Tokens of a merchant, sealed and stored as by the process `tokens`. */
+async function mintTokens(store: TokenStore, sealer: Sealer, merchantId: string, total: number): Promise<string[]> {
   const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
-  const mint = async (merchantId: string): Promise<string> => {
+  const mint = async (): Promise<string> => {
     const tokenId = newTokenId()
     const context = { merchantId, subjectId: tokenId }
     const boxes = {
@@ -158,8 +129,9 @@ async function mintTokens(store: TokenStore, sealer: Sealer, merchantIds: readon
     return tokenId
   }
   const tokenIds: string[] = []
-  for (let made = 0; made < merchantIds.length; made += MINT_BATCH) {
-    tokenIds.push(...(await Promise.all(merchantIds.slice(made, made + MINT_BATCH).map(mint))))
+  while (tokenIds.length < total) {
+    const batch = Math.min(MINT_BATCH, total - tokenIds.length)
+    tokenIds.push(...(await Promise.all(Array.from({ length: batch }, mint))))
   }
   return tokenIds
 }

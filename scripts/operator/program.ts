@@ -20,7 +20,6 @@ import { merchantCommand } from './merchant.js'
 import { paymentCommand } from './payment.js'
 import { queueCommand } from './queue.js'
 import { reportCommand } from './report.js'
-import { topCommand } from './top.js'
 import { vaultCommand } from './vault.js'
 import { type OperatorWorld, type VerbMaker, verbMaker } from './verb.js'
 import { webhookCommand } from './webhook.js'
@@ -39,7 +38,6 @@ const nouns: readonly ((program: Command, verb: VerbMaker) => void)[] = [
   vaultCommand,
   webhookKeysCommand,
   auditCommand,
-  topCommand,
   doctorCommand
 ]
 

@@ -19,9 +19,6 @@ export interface OperatorWorld extends ChangeWorld {
   readonly terminal?: ((line: string) => void) | undefined
 }
 
-/** A line of a stream that begins so replaces what the terminal shows. */
-export const CLEARED = '\x1b[H\x1b[2J'
-
 /** The same result for programs (`--json`) and for people. */
 export interface Output {
   /** A report that may be long is a stream of lines, also as JSON. */
@@ -73,13 +70,7 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
   const print = async ({ json, text, failure }: Output, isJson: boolean): Promise<void> => {
     const printed = isJson ? json : text
     if (isStream(printed)) {
-      for await (const line of printed)
-        if (
-          (await world.out(
-            line.startsWith(CLEARED) ? `${CLEARED}${visibleText(line.slice(CLEARED.length))}` : visibleText(line)
-          )) === false
-        )
-          break
+      for await (const line of printed) if ((await world.out(visibleText(line))) === false) break
     } else await world.out(visibleText(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`))
     if (failure === undefined) return
     world.err(visibleText(`error: ${failure}\n`))

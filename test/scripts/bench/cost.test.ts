@@ -45,7 +45,7 @@ describe('the cost of a payment', () => {
 
   it('has not grown by a third against a bare pipeline', async function () {
     this.timeout(120_000)
-    const service = await startService(join(dir, 'service'), { env: {}, scale: [], write: () => undefined })
+    const service = await startService(join(dir, 'service'), () => undefined)
     systems.push(service)
     const load = { rounds: 3, payments: 1_000, connections: 64 }
     const figures = await measureSideBySide(systems, service, load, () => undefined)
