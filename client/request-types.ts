@@ -73,7 +73,7 @@ export interface Customer {
   readonly email: string
   /** tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too; must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only */
   readonly document: string
-  /** telephone number; must be area code and number, 10 to 11 digits, digits only */
+  /** telephone number; must be area code and number, 10 to 11 digits without the +55 of Brazil, digits only */
   readonly phone: string
   readonly address: Address
 }
@@ -89,7 +89,7 @@ export interface CreatePaymentRequest {
   readonly capture?: boolean | null
   /** text on the buyer's statement; must be text of at most 22 characters without control characters or a card number, or null */
   readonly statement_descriptor?: string | null
-  /** your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
+  /** your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers; must be text of 1 to 64 characters, not blank, without control characters, and not just a card number */
   readonly external_reference: string
   readonly payment_source: PaymentSource
   readonly customer: Customer
@@ -135,7 +135,7 @@ export interface CreateTokenRequest {
 export interface ListPaymentsQuery {
   /** only payments with this status; must be one of pending, pre_authorized, capturing, captured, cancelling, canceled, refunding, partially_refunded, refunded, charged_back, expired, failed, unknown */
   readonly status?: PaymentStatus
-  /** only payments with this order id; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
+  /** only payments with this order id; must be text of 1 to 64 characters, not blank, without control characters, and not just a card number */
   readonly external_reference?: string
   /** only payments with a `created_at` of this time or later; must be a time with its zone, such as 2026-01-02T12:00:00Z or 2026-01-02T12:00:00-03:00; ISO 8601 in UTC */
   readonly created_from?: string

@@ -93,7 +93,7 @@ function readIdempotencyKey(ctx: RequestContext): void {
     throw invalidRequest('header Idempotency-Key', 'must be sent once, with 1 to 255 printable ASCII characters')
   }
   if (isCardData(key)) {
-    throw invalidRequest('header Idempotency-Key', 'must be more than a card number; put a letter before it')
+    throw invalidRequest('header Idempotency-Key', 'must not be just a card number; put a letter before it')
   }
   ctx.state.idempotencyKey = key
 }

@@ -30,7 +30,7 @@ const DIGITS_ONLY = 'must be digits only, without dots and hyphens'
 
 const NO_CARD: Readonly<Record<string, string>> = {
   inside: 'must not contain a card number, or a number that looks like one: put a letter directly before it',
-  alone: 'must be more than a number that looks like a card number: put a letter before it',
+  alone: 'must not be just a number that looks like a card number: put a letter before it',
   key: 'must be another key: this one is a card number, or the name of card data'
 }
 

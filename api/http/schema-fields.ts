@@ -45,7 +45,7 @@ export function text(max: number): Schema {
 export const externalReference: Schema = {
   ...filled(64),
   noCard: 'alone',
-  rule: 'must be text of 1 to 64 characters, not blank, without control characters, and more than a card number'
+  rule: 'must be text of 1 to 64 characters, not blank, without control characters, and not just a card number'
 }
 
 /** `count` is how many digits, such as `8` or `10,11` (as in a regular expression); `what` completes the sentence. */

@@ -106,7 +106,10 @@ function customerWith(document: Schema): Schema {
         rule: 'must be a valid e-mail address of at most 120 characters without a card number'
       },
       document: about(DOCUMENT, document),
-      phone: about('telephone number', digits('10,11', 'area code and number, 10 to 11 digits')),
+      phone: about(
+        'telephone number',
+        digits('10,11', 'area code and number, 10 to 11 digits without the +55 of Brazil')
+      ),
       address: about('billing address', address)
     },
     ['name', 'email', 'document', 'phone', 'address'],

@@ -23,7 +23,7 @@ const sentences: readonly (readonly [path: string, value: unknown, message: stri
   [
     'external_reference',
     '4111111111111111',
-    'must be more than a number that looks like a card number: put a letter before it'
+    'must not be just a number that looks like a card number: put a letter before it'
   ],
   ['customer.name', 'x'.repeat(121), 'must have at most 120 characters'],
   [
@@ -34,7 +34,11 @@ const sentences: readonly (readonly [path: string, value: unknown, message: stri
   ['customer.name', 'a\u0007', 'must not contain control characters'],
   ['customer.email', 'ada', 'must be a valid e-mail address, such as ada@example.com'],
   ['customer.phone', 11_987_654_321, 'must be a string, in quotes'],
-  ['customer.phone', '+5511987654321', 'must be area code and number, 10 to 11 digits, digits only'],
+  [
+    'customer.phone',
+    '+5511987654321',
+    'must be area code and number, 10 to 11 digits without the +55 of Brazil, digits only'
+  ],
   ['customer.document', '529.982.247-25', 'must be digits only, without dots and hyphens'],
   ['customer.document', '5299822472', 'must have 11 characters (CPF) or 14 (CNPJ), and has 10'],
   ['customer.document', '52998224724', 'must have valid check digits'],
