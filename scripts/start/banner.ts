@@ -12,7 +12,7 @@ export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo |
   const places = [...ports.keys()].map(name => row(name, urlOf(ports, name) ?? ''))
   const lines = ['', 'Ready. Ctrl-C stops everything.', '', ...places, row('data', dataDir)]
   const api = urlOf(ports, 'api.1')
-  if (api !== null) lines.push(row('API reference', `${api}/docs`))
+  if (api !== null) lines.push(row('API reference', `${api}/docs${keysOf(demo)}`))
   if (demo !== undefined) {
     lines.push(row('merchant', demo.merchant_id), row('API key', demo.api_key))
     lines.push(row('publishable key', demo.publishable_key))
@@ -21,6 +21,12 @@ export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo |
     }
   }
   return `${lines.join('\n')}\n\n`
+}
+
+/** The keys as a fragment, which the page takes out of its address: it never leaves the browser. */
+function keysOf(demo: Demo | undefined): string {
+  if (demo === undefined) return ''
+  return `#${new URLSearchParams({ api_key: demo.api_key, publishable_key: demo.publishable_key })}`
 }
 
 /** A one-use token with the publishable key, as the buyer's browser gets it, then a payment with the API key. */

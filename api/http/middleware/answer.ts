@@ -89,8 +89,8 @@ function beginning(startedAtMs: number): RequestContext['state'] {
 
 /** Takes over the client's `X-Correlation-Id` and echoes it (docs/API.md#headers). Anything but one UUID is 400. */
 function takeCorrelationId(ctx: RequestContext): void {
+  if (ctx.req.headers['x-correlation-id'] === undefined) return
   const given = ctx.get('X-Correlation-Id')
-  if (given === '') return
   if (!isUuid(given)) throw invalidRequest('header X-Correlation-Id', 'must be one UUID, or absent')
   ctx.state.correlationId = given
   ctx.state.headers.push('X-Correlation-Id', given)

@@ -5,7 +5,7 @@ import { readConfig } from '../../../runtime/config.js'
 import { isRecord } from '../../../runtime/json.js'
 import { documents, OPENAPI_FILE } from '../../../scripts/docs/openapi/document-files.js'
 import { useBrowser } from '../../support/browser.js'
-import { useApi } from '../running-api.js'
+import { SECRET, useApi } from '../running-api.js'
 
 describe('the reference page', function () {
   this.timeout(60_000)
@@ -62,6 +62,41 @@ describe('the reference page', function () {
     await page.click('text=Tokens, for the browser')
     await page.waitForSelector('#operations-Tokens-createToken')
     expect(await page.locator('.opblock').count()).to.equal(1)
+  })
+
+  it('has the keys of the address that npm start prints, for both documents, and no longer in its address', async () => {
+    const keys = { api_key: `svc_test.k_full.${SECRET}`, publishable_key: 'svc_test.kpub' }
+    const page = await browser.open(`${api.url}/docs#${new URLSearchParams(keys)}`)
+    const authorized = async (): Promise<void> => {
+      await page.locator('.scheme-container .authorize.locked').click()
+      await page.locator('.modal-ux').getByText('Authorized').waitFor()
+      await page.locator('.close-modal').click()
+    }
+    await authorized()
+    expect(page.url()).to.equal(`${api.url}/docs`)
+    await page.click('#operations-Service-readCapabilities .opblock-summary-control')
+    await page.click('.try-out__btn')
+    await page.click('.execute')
+    await page.locator('.live-responses-table').getByText('"key_environment"').waitFor()
+    await page.click('text=Tokens, for the browser')
+    await page.waitForSelector('#operations-Tokens-createToken')
+    await authorized()
+    expect(page.url()).to.equal(`${api.url}/docs?document=tokens`)
+  })
+
+  it('shows a route in three screens: its errors are lines until they are opened, its headers are folded', async () => {
+    const page = await browser.open(`${api.url}/docs#/Payments/createPayment`, {
+      viewport: { width: 1280, height: 1000 }
+    })
+    const operation = page.locator('#operations-Payments-createPayment')
+    await operation.locator('.responses-table').waitFor()
+    expect((await operation.boundingBox())?.height).to.be.below(3_000)
+    const declined = operation.locator('tr[data-code="422"]')
+    await declined.getByRole('button', { name: 'Show answer 422' }).click()
+    await declined.getByText('"code": "card_declined"').waitFor()
+    expect(await declined.locator('table.headers').isVisible()).to.equal(false)
+    await declined.locator('summary').click()
+    await declined.locator('table.headers').waitFor()
   })
 
   it('shows every operation on a phone within its width', async () => {
