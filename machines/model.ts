@@ -97,23 +97,35 @@ export function isOpenFor(operation: Operation, idempotencyKey: string | null): 
   return isOpen(operation) && operation.idempotencyKey === idempotencyKey
 }
 
-/** Why an operation did not do what was asked: names of rows of the error catalogue (runtime/errors.ts). */
-export type FailureCode =
-  | 'card_declined'
-  | 'card_expired'
-  | 'invalid_token'
-  /** The stored card was erased before the payment was sent. */
-  | 'unknown_card'
+/** Why an operation did not do what was asked: names of rows of the error catalogue (contract/errors.ts). */
+export const shownFailures = [
+  'card_declined',
+  'card_expired',
+  'invalid_token',
+  /** Shown in the place of `invalid_token`: see `shownFailureOf`. */
+  'cvv_lost',
   /** Our keys do not open the card data: nothing was sent. */
-  | 'card_unreadable'
-  | 'provider_rejected'
-  | 'network_unavailable'
-  | 'authorization_overdue'
+  'card_unreadable',
+  'provider_rejected',
+  'network_unavailable',
+  'authorization_overdue',
   /** The amount is held, and the capture that was asked for with it did not happen: the hold stands. */
-  | 'capture_rejected'
-  | 'capture_not_sent'
+  'capture_rejected',
+  'capture_not_sent',
+  /** The stored card was erased before the payment was sent. */
+  'unknown_card',
   /** A refund that had succeeded, and that the network took back. */
-  | 'refund_reversed'
+  'refund_reversed'
+] as const
+
+export type ShownFailure = (typeof shownFailures)[number]
+
+export type FailureCode = Exclude<ShownFailure, 'cvv_lost'>
+
+/** Without a token, the card data that a payment lost before it was sent is the CVV of a stored card. */
+export function shownFailureOf(code: FailureCode, { card }: Pick<PaymentTerms, 'card'>): ShownFailure {
+  return code === 'invalid_token' && card.cardId !== null ? 'cvv_lost' : code
+}
 
 /** Why a command was not even started; also rows of the catalogue. Nothing changes. */
 export type RefusalCode =

@@ -14,6 +14,7 @@ const SOURCES = [
   'api',
   'workers',
   'machines',
+  'contract',
   'redis',
   'archive',
   'vault',

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-const SOURCES = ['api', 'workers', 'machines', 'redis', 'archive', 'vault', 'runtime', 'scripts', 'test']
+const SOURCES = ['api', 'workers', 'machines', 'contract', 'redis', 'archive', 'vault', 'runtime', 'scripts', 'test']
 const NATIVE = ['sodium-native', 'pg-native']
 const OUT = 'dist/node_modules'
 // What the bundles were made of; written when they are complete.

@@ -6,8 +6,8 @@
  */
 import type { CardFace, CardStore } from '../../redis/cards/cards.js'
 import { CARD_OWNER, type TokenStore, type TokenSummary } from '../../redis/tokens/tokens.js'
-import { ServiceError } from '../../runtime/errors.js'
 import { apiMetrics } from '../http/api-metrics.js'
+import { ServiceError } from '../http/service-error.js'
 
 /** A stored card without its number. */
 export interface ShownCard extends CardFace {

@@ -5,8 +5,9 @@
  * quarters of all places; n busy merchants get equal parts, and some places stay free for others. This needs no knowledge
  * of the load of a merchant (dynamic thresholds, Choudhury and Hahne 1998).
  */
-import { ServiceError } from '../../runtime/errors.js'
+
 import { apiMetrics, type ShedReason } from './api-metrics.js'
+import { ServiceError } from './service-error.js'
 
 const SHARE = 3
 

@@ -1,7 +1,6 @@
 /** The merchant API: its routes, and the middleware in the order of a request. */
 import Router, { type Layer } from '@koa/router'
 import Koa from 'koa'
-import { ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
 import { eraseCardRoute, readCardRoute, storeCardRoute } from '../cards/card-routes.js'
 import { capabilitiesRoute } from '../payments/capabilities-route.js'
@@ -14,6 +13,7 @@ import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from '../webho
 import type { RequestMiddleware, RequestState } from './context.js'
 import { answerRequests, type RequestLogLevel } from './middleware/answer.js'
 import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
+import { ServiceError } from './service-error.js'
 
 const liveRoutes: readonly MerchantRoute[] = [
   createPaymentRoute,

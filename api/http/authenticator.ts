@@ -7,8 +7,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { Principal, RequestContext } from './context.js'
+import { ServiceError } from './service-error.js'
 import { traceRequest } from './trace-request.js'
 
 export interface Authenticator {

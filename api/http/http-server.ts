@@ -9,12 +9,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { delay } from '../../runtime/delay.js'
-import { invalidRequest, ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
 import { close, listen } from '../../runtime/ops-server.js'
 import { isUuid } from '../../runtime/uuid.js'
 import type { RequestState } from './context.js'
 import { presentError } from './middleware/error-envelope.js'
+import { invalidRequest, ServiceError } from './service-error.js'
 
 const LIMITS = {
   /** For the headers of a request, and for the whole request. Bodies are small, so that slower clients are attacks. */

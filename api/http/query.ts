@@ -1,8 +1,8 @@
 /** Parameters of a request. Not parsed by koa, whose objects hide a parameter `__proto__`. */
 import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring'
-import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf } from './schema.js'
 import { object } from './schema-fields.js'
+import { invalidRequest } from './service-error.js'
 
 const parseNoParameters = parserOf(object({}, [], 'must have no parameters'), 'query')
 

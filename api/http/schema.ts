@@ -6,10 +6,11 @@
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { FieldProblem } from '../../contract/errors.js'
 import { holdsCardData, holdsCardNumber, isCardData, namesCardData } from '../../machines/card-data-in-text.js'
-import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isCnpj, isCpf } from './cpf-cnpj.js'
 import { sentenceOf } from './rule-sentences.js'
+import { ServiceError } from './service-error.js'
 
 /** Control characters, line separators, and lone surrogates. */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u

@@ -4,10 +4,10 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type Koa from 'koa'
+import type { FieldProblem } from '../../contract/errors.js'
 import type { ReportedChange } from '../../machines/model.js'
 import type { NetworkNotification, NotificationStore } from '../../redis/notifications/notifications.js'
 import type { Clock } from '../../runtime/clock.js'
-import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
 import type { Logger } from '../../runtime/log.js'
 import { isUuid } from '../../runtime/uuid.js'
@@ -15,6 +15,7 @@ import { createJsonApp, routerOf } from '../http/api-app.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { readJson } from '../http/middleware/json-body.js'
 import type { Route } from '../http/route.js'
+import { ServiceError } from '../http/service-error.js'
 import { traceRequest } from '../http/trace-request.js'
 
 /**

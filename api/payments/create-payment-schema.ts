@@ -1,7 +1,6 @@
 /** Body of POST /v1/payments (docs/API.md#post-v1payments). */
 import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
-import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf, type Schema } from '../http/schema.js'
 import {
   about,
@@ -16,6 +15,7 @@ import {
   orNull,
   text
 } from '../http/schema-fields.js'
+import { invalidRequest } from '../http/service-error.js'
 import type { CreateRequest } from './payments-port.js'
 
 /** The 26 states of Brazil and its federal district. */

@@ -1,10 +1,10 @@
 /** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments/payments.js'
-import { invalidRequest } from '../../runtime/errors.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
 import { about, externalReference, listLimit, object } from '../http/schema-fields.js'
+import { invalidRequest } from '../http/service-error.js'
 import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'

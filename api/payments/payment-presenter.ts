@@ -1,16 +1,12 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
+
+import { presentFailure, presentOperation, presentRefund, timestamp } from '../../contract/payment-parts.js'
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, FailureCode, Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { shownFailureOf } from '../../machines/model.js'
 import { authorizedCentsOf } from '../../machines/payment/sums.js'
-import {
-  failureRow,
-  presentError,
-  presentOperation,
-  presentRefund,
-  rejectionCodeOf,
-  timestamp
-} from '../../redis/payments/payment-parts.js'
+import { rejectionCodeOf } from '../../machines/status-change.js'
 
 /** A payment that was read. */
 export function presentStored(payment: Payment, environment: Environment): Record<string, unknown> {
@@ -61,12 +57,12 @@ export function presentPayment(
     refunded_at: timestamp(progress.refundedAtMs),
     refunds: progress.refunds.map(presentRefund),
     operation: presentOperation(progress.operation),
-    ...(progress.error !== null && { error: presentFailure(progress.error, terms, decline) })
+    ...(progress.error !== null && { error: presentError(progress.error, terms, decline) })
   }
 }
 
 /** A decline says its reason, as in the answer to the create. */
-function presentFailure(code: FailureCode, terms: PaymentTerms, decline: Decline | null): Record<string, unknown> {
-  const error = presentError(failureRow(code, terms))
+function presentError(code: FailureCode, terms: PaymentTerms, decline: Decline | null): Record<string, unknown> {
+  const error = presentFailure(shownFailureOf(code, terms))
   return decline !== null && declineFailures.includes(code) ? { ...error, message: declineSentence(decline) } : error
 }

@@ -2,9 +2,10 @@
  * GET /v1/payments/{id} (docs/API.md#get-v1paymentsid): the source of truth.
  * GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time.
  */
-import { ServiceError } from '../../runtime/errors.js'
+
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
+import { ServiceError } from '../http/service-error.js'
 import { encodeCursor } from './cursor.js'
 import { listPaymentsQuery, parseListPayments } from './list-payments-schema.js'
 import { presentStored } from './payment-presenter.js'

@@ -1,5 +1,5 @@
 /** The field of a create that is at fault when the card network rejected its sale as such. */
-import type { FieldProblem } from '../../runtime/errors.js'
+import type { FieldProblem } from '../../contract/errors.js'
 
 /** By the acquirer's code. Others are not about the request: the operator knows. */
 export const rejectedFields: Readonly<Record<string, string>> = {

@@ -11,9 +11,9 @@ import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { apiMetrics } from '../http/api-metrics.js'
+import { ServiceError } from '../http/service-error.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 
 /** A request, and the place of its idempotency record. */

@@ -1,9 +1,9 @@
 /** The scope of a payment POST, and the payment id in a path. */
 import { shortHash } from '../../redis/keys.js'
-import { ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { principalOf, type RequestContext } from '../http/context.js'
+import { ServiceError } from '../http/service-error.js'
 import type { RequestScope } from './payments-port.js'
 
 /** Seconds; RFC 7240 leaves the bound to the server. */

@@ -3,10 +3,11 @@ import type { CommandResult } from '../../machines/commands.js'
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
+import { shownFailureOf } from '../../machines/model.js'
+import { rejectionCodeOf } from '../../machines/status-change.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { failureRow, rejectionCodeOf } from '../../redis/payments/payment-parts.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
+import { ServiceError } from '../http/service-error.js'
 import { presentPayment } from './payment-presenter.js'
 import type { Payments, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
@@ -104,7 +105,7 @@ function errorOf(
 ): ServiceError {
   const paymentId = terms.id
   if (result.kind === 'failed') {
-    return new ServiceError(failureRow(result.code, terms), { paymentId, headers, ...details })
+    return new ServiceError(shownFailureOf(result.code, terms), { paymentId, headers, ...details })
   }
   // The other operation may end at any moment. This key keeps its answer, so the retry needs a new key.
   if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)

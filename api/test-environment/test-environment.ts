@@ -6,14 +6,15 @@
  */
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import { testChange } from '../../machines/status-change.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { newPaymentId, partitionOf } from '../../redis/keys.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
-import { type Attempt, testChange } from '../../redis/webhooks/webhook-event.js'
+import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, loggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
-import { ServiceError } from '../../runtime/errors.js'
+import { ServiceError } from '../http/service-error.js'
 
 const SIMULATOR_TIMEOUT_MS = 5_000
 /** How many attempts are searched for those of the listed events. */

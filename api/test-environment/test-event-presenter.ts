@@ -1,5 +1,5 @@
 /** A webhook event as the routes of the test environment answer it (docs/TESTING.md). */
-import { eventTypeOf } from '../../redis/webhooks/webhook-event.js'
+import { eventTypeOf } from '../../contract/webhook-event.js'
 import type { ListedEvent } from './test-environment.js'
 
 export function presentTestEvent({ event, attempts }: ListedEvent): Record<string, unknown> {

@@ -3,6 +3,8 @@
  *
  * Messages never repeat a value: any wrong field may hold a card number.
  */
+
+import type { FieldProblem } from '../../contract/errors.js'
 import {
   brandOf,
   type CardBrand,
@@ -13,8 +15,8 @@ import {
 } from '../../machines/card-brands.js'
 import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
-import { type FieldProblem, invalidRequest, ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
+import { invalidRequest, ServiceError } from '../http/service-error.js'
 
 /** What may become a token: a card, or the CVV of a stored one. */
 export type TokenInput =

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type Router from '@koa/router'
-import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { etagOf, SECURITY_HEADERS, type StaticFile, sendFile, setHeaders } from '../http/middleware/answer.js'
+import { ServiceError } from '../http/service-error.js'
 
 /** A build of fields.js. */
 export interface FieldsRelease {

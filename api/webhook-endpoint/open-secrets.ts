@@ -1,11 +1,11 @@
 /** The key file of webhook secrets in `api`, which needs it for registrations alone. */
 import type { Redis } from '../../redis/connection/connections.js'
 import { requireOwnKeys } from '../../redis/installation/key-record.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { VaultError } from '../../vault/vault-error.js'
 import type { KeyHolder } from '../../vault/watched-keys.js'
 import { loadWebhookSecrets, type WebhookSecrets } from '../../vault/webhook-secrets.js'
+import { ServiceError } from '../http/service-error.js'
 
 /** With a file that can't be read at the start, registrations are answered 503 and /readyz warns. */
 export async function openWebhookSecrets(

@@ -1,9 +1,9 @@
 /** PUT and GET /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
-import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
+import { ServiceError } from '../http/service-error.js'
 import { presentEndpoint, presentNewEndpoint } from './webhook-endpoint-presenter.js'
 import { parseEndpointRequest, webhookEndpointBody } from './webhook-endpoint-schema.js'
 

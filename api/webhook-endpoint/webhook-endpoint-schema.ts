@@ -2,9 +2,9 @@
 import { isIP } from 'node:net'
 import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
-import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf } from '../http/schema.js'
 import { object, orNull } from '../http/schema-fields.js'
+import { invalidRequest } from '../http/service-error.js'
 
 const URL_LENGTH_MAX = 2_048
 const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`

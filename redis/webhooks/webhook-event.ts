@@ -1,107 +1,18 @@
 /**
- * The webhook event of a change of status (docs/WEBHOOKS.md#what-arrives), and the short form in which it is stored.
+ * The short form in which the webhook event of a change of status is stored.
  *
  * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
  * and ends in the partition, so that the id alone is enough to find it.
  */
 import { hash } from 'node:crypto'
-import { type Operation, type Payment, type PaymentStatus, paymentStatuses, type Refund } from '../../machines/model.js'
-import { authorizedCentsOf } from '../../machines/payment/sums.js'
+import { paymentStatuses, shownFailures } from '../../machines/model.js'
+import type { EventTerms, StatusChange } from '../../machines/status-change.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
-import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { parseJson } from '../../runtime/json.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
-import {
-  failureRow,
-  presentError,
-  presentOperation,
-  presentRefund,
-  rejectionCodeOf
-} from '../payments/payment-parts.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import { DamagedValue, type Format, knownOf, required, storedList, storedValue, wholeList } from '../stored-fields.js'
-
-/** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
-export const EVENT_TYPE = 'payment.status_changed'
-/** Sent on request in the test environment (docs/TESTING.md). */
-export const TEST_EVENT_TYPE = 'webhook.test'
-
-/** What an event says beyond what is fixed for the whole life of its payment. */
-export interface StatusChange {
-  readonly paymentId: string
-  /** Version of the payment after the change: one per commit. */
-  readonly version: number
-  readonly status: PaymentStatus
-  /** As in the progress of the payment: what was authorised, where that is less than was asked for. */
-  readonly authorizedCents: number | null
-  readonly capturedCents: number
-  readonly refundedCents: number
-  /** The last operation of the payment after the change. */
-  readonly operation: Operation
-  readonly refunds: readonly Refund[]
-  /** Why the last operation failed, as a row of the error catalogue; null: it did not. */
-  readonly error: ErrorCode | null
-  /** The code with which the network rejected the sale; null: it did not. */
-  readonly rejectionCode: string | null
-  readonly occurredAtMs: number
-}
-
-/** The change that a commit made. */
-export function statusChangeOf(payment: Payment, occurredAtMs: number): StatusChange {
-  const { terms, version, progress } = payment
-  const { status, authorizedCents, capturedCents, refundedCents, operation, refunds } = progress
-  const figures = { authorizedCents, capturedCents, refundedCents }
-  const error = progress.error === null ? null : failureRow(progress.error, terms)
-  const rejectionCode = rejectionCodeOf(payment)
-  return { paymentId: terms.id, version, status, ...figures, operation, refunds, error, rejectionCode, occurredAtMs }
-}
-
-/** Payments begin with version 1: this one marks a test event, which is about no payment. */
-const TEST_VERSION = 0
-const TEST_CENTS = 1_000
-
-/** The content of a test event: a captured payment that does not exist. */
-export function testChange(paymentId: string, occurredAtMs: number): StatusChange {
-  const operation = {
-    kind: 'authorization',
-    state: 'succeeded',
-    amountCents: TEST_CENTS,
-    idempotencyKey: 'test-event'
-  } as const
-  const amounts = { authorizedCents: null, capturedCents: TEST_CENTS, refundedCents: 0 }
-  const figures = { status: 'captured', ...amounts, refunds: [] } as const
-  return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, rejectionCode: null, occurredAtMs }
-}
-
-export const testTerms: EventTerms = { externalReference: 'test-event', amountCents: TEST_CENTS }
-
-export function isTestChange({ version }: StatusChange): boolean {
-  return version === TEST_VERSION
-}
-
-export function eventTypeOf(change: StatusChange): typeof EVENT_TYPE | typeof TEST_EVENT_TYPE {
-  return isTestChange(change) ? TEST_EVENT_TYPE : EVENT_TYPE
-}
-
-/** The body as merchants get it. */
-export function encodeEvent(change: StatusChange, terms: EventTerms): string {
-  return JSON.stringify({
-    event_id: eventIdOf(change),
-    event_type: eventTypeOf(change),
-    payment_id: change.paymentId,
-    external_reference: terms.externalReference,
-    status: change.status,
-    amount_cents: authorizedCentsOf(terms, change),
-    captured_cents: change.capturedCents,
-    refunded_cents: change.refundedCents,
-    refunds: change.refunds.map(presentRefund),
-    operation: presentOperation(change.operation),
-    provider: { rejection_code: change.rejectionCode },
-    ...(change.error === null ? {} : { error: presentError(change.error) }),
-    occurred_at: new Date(change.occurredAtMs).toISOString()
-  })
-}
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -139,11 +50,11 @@ const storedChange: Format<StatusChange, unknown[]> = {
   encode: ({ paymentId, ...change }) => changeList.encode({ paymentKey: paymentKeyOf(paymentId), ...change }),
   decode(stored) {
     const { paymentKey, error, ...change } = changeList.decode(stored)
-    // The code of another version has no sentence here: such an event is sent without it.
+    // A failure that only another version knows has no sentence here: such an event is sent without it.
     return {
       paymentId: paymentIdOf(paymentKey),
       ...change,
-      error: error !== null && error in errorCatalogue ? error : null
+      error: error !== null && shownFailures.includes(error) ? error : null
     }
   }
 }
@@ -164,12 +75,6 @@ function paymentIdOf(paymentKey: string): string {
   } catch {
     throw new DamagedValue('A stored webhook event names no payment.')
   }
-}
-
-/** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
-export interface EventTerms {
-  readonly externalReference: string
-  readonly amountCents: number
 }
 
 /** What an event that waits has besides its short form. */

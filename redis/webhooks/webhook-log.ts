@@ -6,6 +6,8 @@
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
+
+import { isTestChange, type StatusChange, testTerms } from '../../machines/status-change.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { unreplicated } from '../connection/writes.js'
@@ -21,10 +23,7 @@ import {
   decodeQueued,
   encodeWaiting,
   eventIdOf,
-  isTestChange,
   type QueuedEvent,
-  type StatusChange,
-  testTerms,
   timeOfEvent
 } from './webhook-event.js'
 

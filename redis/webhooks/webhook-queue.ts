@@ -15,7 +15,7 @@ import { defineScript } from '../scripts.js'
 import { DamagedValue, readable } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, decodePlace, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
-import { type Attempt, decodeQueued, encodeAttempt, encodeEvent, type QueuedEvent } from './webhook-event.js'
+import { type Attempt, decodeQueued, encodeAttempt, type QueuedEvent } from './webhook-event.js'
 
 const firstWebhook = defineScript('first_webhook')
 const settleWebhook = defineScript('settle_webhook')
@@ -45,8 +45,6 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
 /** The first event of a payment, and where it goes. */
 export interface FirstEvent {
   readonly event: QueuedEvent
-  /** What is signed and sent, to the byte. */
-  readonly body: string
   /** Null when the merchant has none. */
   readonly endpoint: WebhookEndpoint | null
   /** An operator has switched the webhooks of the merchant off. */
@@ -245,10 +243,8 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
     failingSinceMs: string | null
   ]
   if (stored === null) return null
-  const event = queuedOf(stored, tries)
   return {
-    event,
-    body: encodeEvent(event.change, event.terms),
+    event: queuedOf(stored, tries),
     endpoint: decodeEndpoint(endpoint),
     isOff: isOff === 1,
     isOpen: untilMs !== null,

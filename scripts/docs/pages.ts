@@ -1,10 +1,10 @@
 /** The parts of docs/, and the types of client/, that are made from the code. A test fails while they differ. */
 import { rejectedFields } from '../../api/payments/rejections.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
+import { type ErrorSpec, errorCatalogue } from '../../contract/errors.js'
 import { declineWords } from '../../machines/decline-words.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'
 import { describeSettings } from '../../runtime/config.js'
-import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'

@@ -1,7 +1,8 @@
 /** A payment as operators see it: figures, references, and its history as a timeline. */
+
+import { presentRefund } from '../../contract/payment-parts.js'
 import type { HistoryEntry, Payment, Reconciliation } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import { presentRefund } from '../../redis/payments/payment-parts.js'
 import { type Field, fieldLines, isoTime, listing, secondsText, table } from './output.js'
 
 /** Everything about a payment but the buyer; times are ISO 8601. */

@@ -51,6 +51,7 @@ const LONGEST_FIRST = [
   'system',
   'client',
   'machines',
+  'contract',
   'workers',
   'redis',
   'archive',

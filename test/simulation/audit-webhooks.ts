@@ -2,9 +2,11 @@
  * Invariant 6: each change of status has its event, once, and the merchant gets it: at least once, in order per
  * payment, the same to the byte whenever it comes.
  */
+
+import { encodeEvent } from '../../contract/webhook-event.js'
 import type { Payment } from '../../machines/model.js'
 import { paymentKeyOf } from '../../redis/keys.js'
-import { decodeQueued, encodeEvent } from '../../redis/webhooks/webhook-event.js'
+import { decodeQueued } from '../../redis/webhooks/webhook-event.js'
 import type { Receivers } from './receivers.js'
 import type { RedisServer } from './redis-server.js'
 
@@ -32,9 +34,9 @@ export class WrittenEvents {
     if (name !== 'RPUSH') return
     const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
     if (paymentKey === undefined) return
-    const { change, terms } = decodeQueued(stored, 0, null)
-    const body = encodeEvent(change, terms)
-    this.#changes.set(paymentKey, [...this.of(paymentKey), { status: change.status, body }])
+    const event = decodeQueued(stored, 0, null)
+    const written = { status: event.change.status, body: encodeEvent(event) }
+    this.#changes.set(paymentKey, [...this.of(paymentKey), written])
   }
 
   of(paymentKey: string): readonly WrittenEvent[] {

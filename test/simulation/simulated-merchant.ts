@@ -2,12 +2,13 @@
  * A merchant in a world: sends payments and operations on them, and does what a merchant should when an answer does
  * not come: sends the same request with the same key again, until there is a result.
  */
+
+import { ServiceError } from '../../api/http/service-error.js'
 import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentStatus } from '../../machines/model.js'
 import { shortHash } from '../../redis/keys.js'
 import type { PaymentPage } from '../../redis/payments/payments.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { Api, Installation } from './simulated-installation.js'
 import type { Process, World } from './world.js'
 

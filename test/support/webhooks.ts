@@ -1,6 +1,7 @@
 /** The delivery of webhooks in the test's own process: real Redis, real HTTPS, a clock that the test moves. */
 import { randomBytes } from 'node:crypto'
 import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
+import type { EventTerms, StatusChange } from '../../machines/status-change.js'
 import { type RetryPolicy, spanMs } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
@@ -9,14 +10,7 @@ import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { FORMAT } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
-import {
-  type Attempt,
-  decodeChange,
-  type EventTerms,
-  encodeWaiting,
-  type QueuedEvent,
-  type StatusChange
-} from '../../redis/webhooks/webhook-event.js'
+import { type Attempt, decodeChange, encodeWaiting, type QueuedEvent } from '../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'

@@ -3,16 +3,17 @@ import { expect } from 'chai'
 import { parseProcfile } from '../../scripts/start/procfile.js'
 import { FOLDERS, readSources, type Source, targetOf } from './sources.js'
 
-/** Which folders a folder may import from, itself included (docs/DESIGN.md, 2). `runtime`: config, log, lifecycle, errors. */
+/** Which folders a folder may import from, itself included (docs/DESIGN.md, 2). `runtime`: config, log, lifecycle. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   machines: ['machines'],
+  contract: ['contract', 'machines'],
   vault: ['vault'],
   runtime: ['runtime'],
   client: ['client'],
   redis: ['redis', 'machines', 'runtime'],
   archive: ['archive', 'redis', 'machines', 'runtime'],
-  api: ['api', 'archive', 'machines', 'redis', 'vault', 'runtime'],
-  workers: ['workers', 'archive', 'machines', 'redis', 'vault', 'runtime'],
+  api: ['api', 'archive', 'contract', 'machines', 'redis', 'vault', 'runtime'],
+  workers: ['workers', 'archive', 'contract', 'machines', 'redis', 'vault', 'runtime'],
   scripts: FOLDERS.filter(folder => folder !== 'test'),
   test: FOLDERS
 }

@@ -9,6 +9,7 @@ const FOLDERS = [
   'api',
   'workers',
   'machines',
+  'contract',
   'redis',
   'vault',
   'runtime',

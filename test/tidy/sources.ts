@@ -31,6 +31,7 @@ export const FOLDERS = [
   'api',
   'workers',
   'machines',
+  'contract',
   'redis',
   'archive',
   'vault',

@@ -1,6 +1,8 @@
 /** One attempt to deliver one event: sign, send, judge. deliver.ts stores the outcome. */
+
+import { encodeEvent, eventTypeOf } from '../../contract/webhook-event.js'
 import { decideDelivery } from '../../machines/webhook-delivery.js'
-import { type Attempt, eventTypeOf } from '../../redis/webhooks/webhook-event.js'
+import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
 import { recordStep } from '../../runtime/tracing.js'
 import type { DeliveryDeps } from './delivery-deps.js'
@@ -47,7 +49,7 @@ export async function attemptDelivery(
 }
 
 async function send(
-  { event: { eventId, change }, endpoint, body }: FirstEvent,
+  { event, endpoint }: FirstEvent,
   merchantId: string,
   atMs: number,
   { secrets, sender, metrics, log }: DeliveryDeps,
@@ -56,10 +58,12 @@ async function send(
   if (endpoint === null) return unanswered('the merchant has no webhook endpoint')
   try {
     const seeds = [endpoint.seed, ...endpoint.previous.filter(({ untilMs }) => untilMs > atMs)]
+    // What is signed and sent, to the byte.
+    const body = encodeEvent(event)
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      'x-service-event': eventTypeOf(change),
+      'x-service-event': eventTypeOf(event.change),
       'x-service-signature': signatureHeader(
         seeds.map(seed => secrets.secretOf(seed, merchantId)),
         atMs,
@@ -69,7 +73,7 @@ async function send(
     return await sender.post(endpoint.url, headers, body, signal)
   } catch (error) {
     metrics.failed('unsent')
-    log.error({ err: error, merchant_id: merchantId, event_id: eventId }, 'a webhook could not be sent')
+    log.error({ err: error, merchant_id: merchantId, event_id: event.eventId }, 'a webhook could not be sent')
     return unanswered('the service could not send it')
   }
 }

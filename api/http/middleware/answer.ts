@@ -3,13 +3,13 @@
  * `ctx.set` per header and one middleware per concern would cost a sixth of the CPU of `api`.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { invalidRequest } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { Logger } from '../../../runtime/log.js'
 import { traceIdOf } from '../../../runtime/tracing.js'
 import { isUuid } from '../../../runtime/uuid.js'
 import { apiMetrics } from '../api-metrics.js'
 import { type Answer, matchedRoute, type RequestContext, type RequestMiddleware } from '../context.js'
+import { invalidRequest } from '../service-error.js'
 import { browserWarning } from './browser-use.js'
 import { answerToError } from './error-envelope.js'
 

@@ -5,11 +5,12 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
+import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
-import { type ErrorCode, errorCatalogue, ServiceError } from '../../../runtime/errors.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
 import { type Answer, matchedRoute, type RequestContext, type RequestState } from '../context.js'
+import { ServiceError } from '../service-error.js'
 
 /** Seconds until a client should retry after a 503: about as long as a restart of Redis. */
 const RETRY_AFTER_S = 2

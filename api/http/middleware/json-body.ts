@@ -6,9 +6,9 @@
  */
 import { koaBody } from 'koa-body'
 import { mayHoldNumber } from '../../../machines/card-brands.js'
-import { invalidRequest, ServiceError } from '../../../runtime/errors.js'
 import type { RequestContext } from '../context.js'
 import { hasRepeatedNames, roundedNumbers, structureOf } from '../json-text.js'
+import { invalidRequest, ServiceError } from '../service-error.js'
 
 /** 64 KiB: more than a create request with every field at its limit. An escape counts as the character that it stands for. */
 export const BODY_BYTES_MAX = 65_536

@@ -1,8 +1,8 @@
 /** The rate limit of an API key: a token bucket, reported in the `RateLimit` headers. */
 import type { Grant, RateLimiter } from '../../../redis/merchants/rate-limit.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { apiMetrics } from '../api-metrics.js'
 import { principalOf, type RequestContext } from '../context.js'
+import { ServiceError } from '../service-error.js'
 
 /** Takes a token of the key of the request. Throws `rate_limited` with `Retry-After`; see `RateLimiter.take` for `reserve`. */
 export async function takeOfKey(ctx: RequestContext, limiter: RateLimiter, reserve?: number): Promise<void> {

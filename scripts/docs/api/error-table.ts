@@ -1,7 +1,7 @@
 /** Which errors a route may answer: what follows from the facts of a route, and what its work adds. */
 import type { MerchantRoute } from '../../../api/http/route.js'
-import type { FailureCode } from '../../../machines/model.js'
-import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
+import { type ErrorCode, errorCatalogue, publicCodeOf } from '../../../contract/errors.js'
+import { shownFailures } from '../../../machines/model.js'
 
 /** What may come before the work of any route has begun. */
 const OF_EVERY_ROUTE: readonly ErrorCode[] = [
@@ -27,25 +27,8 @@ const OF_OPERATIONS: readonly ErrorCode[] = [
 
 const OF_TEST_ROUTES: readonly ErrorCode[] = ['not_found', 'invalid_state', 'operation_in_progress']
 
-/** Rows of the catalogue with which a payment may fail: all of them, else it does not compile. */
-const failures: { readonly [Code in FailureCode | 'cvv_lost']: Code } = {
-  card_declined: 'card_declined',
-  card_expired: 'card_expired',
-  invalid_token: 'invalid_token',
-  cvv_lost: 'cvv_lost',
-  card_unreadable: 'card_unreadable',
-  provider_rejected: 'provider_rejected',
-  network_unavailable: 'network_unavailable',
-  authorization_overdue: 'authorization_overdue',
-  capture_rejected: 'capture_rejected',
-  capture_not_sent: 'capture_not_sent',
-  unknown_card: 'unknown_card',
-  refund_reversed: 'refund_reversed'
-}
-export const failureCodes: readonly ErrorCode[] = Object.values(failures)
-
 const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
-  'POST /v1/payments': ['idempotency_in_progress', ...failureCodes.filter(code => code !== 'refund_reversed')],
+  'POST /v1/payments': ['idempotency_in_progress', ...shownFailures.filter(code => code !== 'refund_reversed')],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
   'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable', 'too_many_refunds'],
   'GET /v1/payments/{id}': ['not_found'],
@@ -93,9 +76,4 @@ export function errorsText(codes: readonly ErrorCode[]): string {
     return `${status} ${names.map(name => `\`${name}\``).join(', ')}`
   })
   return `Errors: ${groups.join(' · ')}.`
-}
-
-function publicCodeOf(row: ErrorCode): string {
-  const { publicCode = row }: ErrorSpec = errorCatalogue[row]
-  return publicCode
 }

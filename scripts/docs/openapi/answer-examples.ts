@@ -7,14 +7,10 @@ import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentPayment } from '../../../api/payments/payment-presenter.js'
 import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
+import { encodeEvent } from '../../../contract/webhook-event.js'
 import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
-import {
-  encodeEvent,
-  eventIdOf,
-  type StatusChange,
-  statusChangeOf,
-  testChange
-} from '../../../redis/webhooks/webhook-event.js'
+import { type StatusChange, statusChangeOf, testChange } from '../../../machines/status-change.js'
+import { eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
@@ -181,7 +177,8 @@ export function answerExample(operationId: string, status: number): Json {
 
 /** The event that tells of the captured payment. */
 export function eventExample(): unknown {
-  return JSON.parse(encodeEvent(statusChangeOf(captured, afterS(1)), captured.terms))
+  const change = statusChangeOf(captured, afterS(1))
+  return JSON.parse(encodeEvent({ eventId: eventIdOf(change), change, terms: captured.terms }))
 }
 
 function present({ terms, progress }: Payment): Json {

@@ -7,8 +7,8 @@
 import { CURRENCY } from '../../../api/http/schema-fields.js'
 import type { FieldsToken } from '../../../api/tokens/browser/fields-values.js'
 import { declineReasons } from '../../../machines/declines.js'
-import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
-import { failureCodes, publicCodesOf, publicErrorCodes } from '../api/error-table.js'
+import { operationKinds, operationStates, paymentStatuses, shownFailures } from '../../../machines/model.js'
+import { publicCodesOf, publicErrorCodes } from '../api/error-table.js'
 import { eventSchemas } from './event-schemas.js'
 import {
   cents,
@@ -61,7 +61,7 @@ const Operation = object({
 const PaymentFailure = object({
   code: oneOfKnown(
     'absent unless it failed: why; `refund_reversed`: the network took the refund back',
-    publicCodesOf(failureCodes)
+    publicCodesOf(shownFailures)
   ),
   message: text('the same as a sentence'),
   retryable: flag('whether the same can succeed later, under a new `Idempotency-Key`')

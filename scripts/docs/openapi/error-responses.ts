@@ -1,5 +1,5 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
-import { type ErrorCode, errorCatalogue } from '../../../runtime/errors.js'
+import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { publicCodesOf, STANDARD_CODES } from '../api/error-table.js'
 import { headersOf, isAboutPayment } from './headers.js'
 import { capitalised } from './requests.js'

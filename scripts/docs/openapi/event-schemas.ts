@@ -1,6 +1,7 @@
 /** The schemas of the webhook endpoint, of what it receives, and of the log of it. */
+
+import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../contract/webhook-event.js'
 import { paymentStatuses } from '../../../machines/model.js'
-import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 import { loggedStates } from '../../../redis/webhooks/webhook-log.js'
 import {
   cents,

@@ -1,5 +1,5 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
-import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
+import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../contract/webhook-event.js'
 import { eventExample } from './answer-examples.js'
 import { type Json, oneOfKnown, reference } from './schema-parts.js'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { ServiceError } from '../../../api/http/service-error.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { readConfig } from '../../../runtime/config.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { CARD_ID, startApi, useApi } from '../running-api.js'
 
 const card = {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { type StoreCardDeps, storeCard } from '../../../api/cards/store-card.js'
+import { ServiceError } from '../../../api/http/service-error.js'
 import { createCardStore } from '../../../redis/cards/cards.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { createTokenStore, newTokenId } from '../../../redis/tokens/tokens.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { aToken } from '../../support/cards.js'
 import { useRedis } from '../../support/redis.js'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createAuthenticator } from '../../../api/http/authenticator.js'
+import { ServiceError } from '../../../api/http/service-error.js'
 import type { KeyRecord, Permission } from '../../../redis/merchants/merchants.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { aCreateBody, PAYMENT_ID } from '../builders.js'
 import { API_KEY, aKey, CARD_ID, SECRET, useApi } from '../running-api.js'
 

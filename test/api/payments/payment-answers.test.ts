@@ -1,8 +1,8 @@
 import { expect } from 'chai'
+import { ServiceError } from '../../../api/http/service-error.js'
 import type { Submission } from '../../../api/payments/payments-port.js'
 import type { CommandResult } from '../../../machines/commands.js'
 import type { FailureCode, RefusalCode } from '../../../machines/model.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { useApi } from '../running-api.js'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { decodeCursor, encodeCursor } from '../../../api/payments/cursor.js'
-import { errorCatalogue } from '../../../runtime/errors.js'
+import { errorCatalogue } from '../../../contract/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { useApi } from '../running-api.js'
 

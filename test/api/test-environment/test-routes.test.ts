@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
+import { ServiceError } from '../../../api/http/service-error.js'
 import { testRoutes } from '../../../api/test-environment/test-routes.js'
-import { ServiceError } from '../../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { aKey, type RunningApi, SECRET, startApi } from '../running-api.js'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
+import { ServiceError } from '../../../api/http/service-error.js'
 import { type CardRules, readCardInput } from '../../../api/tokens/card-input.js'
 import { brandOf, isLuhnValid, lengthsOf } from '../../../machines/card-brands.js'
 import { testCards } from '../../../machines/test-cards.js'
-import { ServiceError } from '../../../runtime/errors.js'
 
 const rules: CardRules = { environment: 'test', nowMs: Date.parse('2026-11-20T12:00:00Z') }
 const body = {

@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import type { OperationResult } from '../../../machines/payment/decide.js'
+import { statusChangeOf } from '../../../machines/status-change.js'
 import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { decodeQueued, encodeChange, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
 import {
   anAcceptance,
   aPayment,

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { errorCatalogue } from '../../../contract/errors.js'
+import { encodeEvent } from '../../../contract/webhook-event.js'
 import type { Payment, Refund } from '../../../machines/model.js'
-import { decodeQueued, encodeEvent, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
-import { errorCatalogue } from '../../../runtime/errors.js'
+import { statusChangeOf } from '../../../machines/status-change.js'
+import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'
 import { schemaProblems } from '../../support/documented-answers.js'
 import { aPayment, CREATED_MS } from '../../support/payments.js'
 import { storedWaiting } from '../../support/webhooks.js'
@@ -24,7 +26,7 @@ function bodyOf(payment: Payment): Record<string, unknown> {
     expect(traced).to.deep.include({ change, traceparent })
   }
   const queued = decodeQueued(storedWaiting(change, terms), 0, null)
-  const body = JSON.parse(encodeEvent(queued.change, queued.terms)) as Record<string, unknown>
+  const body = JSON.parse(encodeEvent(queued)) as Record<string, unknown>
   expect(schemaProblems('#/components/schemas/WebhookEvent', body)).to.deep.equal([])
   return body
 }

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { newPayment } from '../../../machines/model.js'
+import type { StatusChange } from '../../../machines/status-change.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { decodeQueued, encodeChange, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeChange, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { type ErrorSpec, errorCatalogue } from '../../../contract/errors.js'
 import { declineReasons } from '../../../machines/declines.js'
-import { type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import type { Page } from '../../../scripts/docs/markdown.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
 

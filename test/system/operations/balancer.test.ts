@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
+import { errorCatalogue } from '../../../contract/errors.js'
 import { delay } from '../../../runtime/delay.js'
-import { errorCatalogue } from '../../../runtime/errors.js'
 import { demoCard } from '../../../scripts/start/demo-customer.js'
 import { until } from '../../support/conditions.js'
 import { Haproxy } from '../../support/haproxy.js'

@@ -3,6 +3,7 @@
  * and with an archive. The test of their rights does it by hand, as the user of the process.
  */
 import { Registry } from 'prom-client'
+import { testChange } from '../../../machines/status-change.js'
 import type { StreamEntry } from '../../../redis/commands/command-entry.js'
 import {
   createCommandQueue,
@@ -28,7 +29,6 @@ import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { defineScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, DamagedEvent, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../../runtime/delay.js'

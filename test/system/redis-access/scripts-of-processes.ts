@@ -41,7 +41,7 @@ const IMPORTS = /^(?:import|export) (?!type )[^'"]*?from '(\.[^']+)'/gm
 const SCRIPTS = /defineScript\('(\w+)'\)/g
 
 const texts: ReadonlyMap<string, string> = new Map(
-  ['api', 'workers', 'archive', 'redis', 'machines', 'runtime', 'vault']
+  ['api', 'workers', 'archive', 'redis', 'machines', 'contract', 'runtime', 'vault']
     .flatMap(folder => filesBelow(folder, '.ts'))
     .map(path => [path, readFileSync(path, 'utf8')])
 )

@@ -265,36 +265,8 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** An error for the client. Everything else that is thrown becomes `internal_error`. */
-export class ServiceError extends Error {
-  readonly code: ErrorCode
-  readonly fields: readonly FieldProblem[] | undefined
-  readonly paymentId: string | undefined
-  /** Further fields of the error, and a `message` that says more than that of the catalogue. */
-  readonly more: Readonly<Record<string, unknown>>
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    code: ErrorCode,
-    details: {
-      fields?: readonly FieldProblem[]
-      paymentId?: string
-      more?: Readonly<Record<string, unknown>>
-      headers?: Readonly<Record<string, string>>
-      cause?: unknown
-    } = {}
-  ) {
-    super(errorCatalogue[code].message, { cause: details.cause })
-    this.name = 'ServiceError'
-    this.code = code
-    this.fields = details.fields
-    this.paymentId = details.paymentId
-    this.more = details.more ?? {}
-    this.headers = details.headers ?? {}
-  }
-}
-
-/** The error for one broken rule of a request. */
-export function invalidRequest(path: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', { fields: [{ path, message }] })
+/** The code that merchants see of a row. */
+export function publicCodeOf(row: ErrorCode): string {
+  const { publicCode = row }: ErrorSpec = errorCatalogue[row]
+  return publicCode
 }

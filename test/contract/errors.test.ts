@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
+import { type ErrorCode, errorCatalogue } from '../../contract/errors.js'
 
 describe('texts of errors', () => {
   // Also answered by routes that know no Idempotency-Key: reads, POST /v1/cards, PUT /v1/webhook-endpoint, POST /v1/tokens.
