@@ -32,6 +32,7 @@ describe('delivery of webhooks', () => {
       'refunded_cents',
       'refunds',
       'operation',
+      'provider',
       'occurred_at'
     )
     expect(request.event['event_id']).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
