@@ -9,7 +9,6 @@ import { parse } from 'yaml'
 import { targetsIn } from '../../scripts/operator/doctor/queries.js'
 import { findOnPath } from '../../scripts/start/apt-packages.js'
 import { readUnit } from '../support/systemd-units.js'
-import { KUBERNETES } from '../support/ways-to-run.js'
 
 const UNITS = readdirSync('deploy/systemd').filter(name => name.endsWith('@.service'))
 
@@ -109,26 +108,6 @@ function sorted(line: string): string {
   const [name, files = ''] = line.split(': ')
   return `${name}: ${files.split(', ').sort().join(', ')}`
 }
-
-describe('deploy/kubernetes', () => {
-  it('lists each of its files in kustomization.yaml', () => {
-    const { resources, patches } = parse(readFileSync(join(KUBERNETES, 'kustomization.yaml'), 'utf8')) as {
-      resources: string[]
-      patches: { path: string }[]
-    }
-    const listed = [...resources, ...patches.map(({ path }) => path), 'kustomization.yaml']
-    expect(listed.sort()).to.deep.equal(readdirSync(KUBERNETES).sort())
-  })
-
-  itWith('kubectl', 'is built by kustomize, with what all processes share in each Deployment', () => {
-    const built = run('kubectl', 'kustomize', KUBERNETES)
-    const deployments = built.split(/^---$/m).filter(text => /^kind: Deployment$/m.test(text))
-    expect(deployments.length).to.equal(7)
-    for (const text of deployments) {
-      expect(text).to.contain('readOnlyRootFilesystem: true').and.contain('path: /readyz')
-    }
-  })
-})
 
 describe('deploy/compose-setup.sh', () => {
   let dir: string
