@@ -2,14 +2,15 @@
 import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { oneLine } from '../command-line/values.js'
+import { oneLine, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
 import { type Field, isoTime, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
 import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
-const FOUND_MAX = 100
+const FOUND_DEFAULT = 100
+const FOUND_MAX = 10_000
 /** The latest time that an id can have. */
 const ID_TIME_MAX_MS = 2 ** 48 - 1
 /** Longer than any reference, number or name. */
@@ -20,6 +21,8 @@ interface SearchOptions extends ScanOptions {
   readonly nsu?: string
   readonly tid?: string
   readonly last4?: string
+  readonly amount?: number
+  readonly limit: number
   readonly on?: number
   readonly zone: string
 }
@@ -30,14 +33,14 @@ An external reference has an index. All other searches read every payment of the
 Examples:
   npm run --silent operator -- payment search order-4711
   npm run --silent operator -- payment search --nsu 123456 --on 2026-01-31 --zone America/Sao_Paulo
-  npm run --silent operator -- payment search --last4 0060 --on 2026-01-31 --merchant m_2f7k0c9x1q`
+  npm run --silent operator -- payment search --last4 0060 --amount 12900 --on 2026-01-31 --merchant m_2f7k0c9x1q`
 
 export function addSearch(noun: Command, verb: VerbMaker): void {
   const value = oneLine(VALUE_LENGTH_MAX)
   const command = verb<SearchOptions>(
     noun.command('search'),
     {
-      does: 'Payments with an external reference; or those of one day with an NSU, a TID or the last digits of a card.',
+      does: 'Payments with an external reference; or those of one day with an NSU, a TID, the last digits of a card or an amount.',
       subject: ['reference', 'external reference of the merchant'],
       isSubjectOptional: true
     },
@@ -46,6 +49,8 @@ export function addSearch(noun: Command, verb: VerbMaker): void {
     .option('--nsu <nsu>', 'proof of sale of the acquirer, with --on', value)
     .option('--tid <tid>', 'transaction id of the acquirer, with --on', value)
     .option('--last4 <digits>', 'last four digits of the card, with --on', value)
+    .option('--amount <cents>', 'amount of the payment, with --on', wholeNumber(1))
+    .option('--limit <n>', 'payments that are listed, at most', wholeNumber(1, FOUND_MAX), FOUND_DEFAULT)
     .option('--on <day>', 'day on which the payment was created', parseDay)
     .option(...ZONE_OPTION)
   addScanOptions(command).addHelpText('after', EXAMPLES)
@@ -57,9 +62,9 @@ async function search(
   reference: string,
   world: OperatorWorld
 ): Promise<Output> {
-  const { nsu, tid, last4, on, zone } = options
-  if ([nsu, tid, last4].every(given => given === undefined) && reference === '') {
-    throw new UsageError('give something to search for: an external reference, --nsu, --tid or --last4')
+  const { nsu, tid, last4, amount, limit, on, zone } = options
+  if ([nsu, tid, last4, amount].every(given => given === undefined) && reference === '') {
+    throw new UsageError('give something to search for: an external reference, --nsu, --tid, --last4 or --amount')
   }
   if (reference === '' && on === undefined) {
     throw new UsageError('give the day on which the payment was created: --on 2026-01-31')
@@ -68,22 +73,33 @@ async function search(
   const isWanted = ({ terms, progress: { references } }: Payment): boolean =>
     (nsu === undefined || references.nsu === nsu) &&
     (tid === undefined || references.tid === tid) &&
-    (last4 === undefined || terms.card.last4 === last4)
+    (last4 === undefined || terms.card.last4 === last4) &&
+    (amount === undefined || terms.amountCents === amount)
   const found: Payment[] = []
+  let mistaken: string | null = null
   for await (const payment of scanPayments(connection, world, options, {
     ...range,
     externalReference: reference || null
   })) {
     if (isWanted(payment)) found.push(payment)
-    if (found.length > FOUND_MAX) break
+    else mistaken ??= mistakenNumber(payment, options)
+    if (found.length > limit) break
   }
-  return listed(found)
+  if (found.length === 0 && mistaken !== null) throw new UsageError(mistaken)
+  return listed(found, limit)
 }
 
-function listed(found: readonly Payment[]): Output {
-  const { json, text } = listing(found.slice(0, FOUND_MAX), FIELDS, 'There is no such payment.')
-  const more =
-    found.length > FOUND_MAX ? `\nThere are more than these ${FOUND_MAX}: add --merchant or another option.` : ''
+/** Acquirers print both numbers, without saying which is which. */
+function mistakenNumber({ terms, progress }: Payment, { nsu, tid }: SearchOptions): string | null {
+  const { references } = progress
+  if (nsu !== undefined && references.tid === nsu) return `${nsu} is the TID of ${terms.id}: use --tid`
+  if (tid !== undefined && references.nsu === tid) return `${tid} is the NSU of ${terms.id}: use --nsu`
+  return null
+}
+
+function listed(found: readonly Payment[], limit: number): Output {
+  const { json, text } = listing(found.slice(0, limit), FIELDS, 'There is no such payment.')
+  const more = found.length > limit ? `\nThere are more than these ${limit}: add --limit, or another option.` : ''
   return { json, text: `${text}${more}` }
 }
 

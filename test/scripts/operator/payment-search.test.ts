@@ -15,10 +15,14 @@ describe('operator payment search', () => {
     const found = (await run('payment', 'search', ...args, '--json')).json() as { payment_id: string }[]
     return found.map(({ payment_id: id }) => id)
   }
-  const paid = async (merchantId: string, at: string, more: { nsu?: string; last4?: string; reference?: string }) => {
-    const { nsu = references.nsu, last4 = '0060', reference: externalReference = 'order-1' } = more
+  const paid = async (
+    merchantId: string,
+    at: string,
+    more: { nsu?: string; last4?: string; reference?: string; amountCents?: number }
+  ) => {
+    const { nsu = references.nsu, last4 = '0060', reference: externalReference = 'order-1', amountCents = 1_000 } = more
     return await storePayment(servers.redis, merchantId, Date.parse(at), {
-      terms: { externalReference, card: { brand: 'visa', last4, cardId: null } },
+      terms: { externalReference, amountCents, card: { brand: 'visa', last4, cardId: null } },
       progress: { status: 'captured', references: { ...references, nsu } }
     })
   }
@@ -48,6 +52,28 @@ describe('operator payment search', () => {
     expect(await ids('--nsu', '777777', '--on', '2026-02-01')).to.have.members([night, later])
     expect(await ids('--tid', String(references.tid), '--last4', '2222', '--on', '2026-02-01')).to.deep.equal([later])
     expect(await ids('--last4', '3333', '--on', '2026-02-01')).to.deep.equal([])
+  })
+
+  it('finds an amount on a day', async () => {
+    const wanted = await paid(loja, '2026-01-31T12:00:00Z', { amountCents: 12_900 })
+    await paid(loja, '2026-01-31T12:00:00Z', { amountCents: 12_901 })
+    expect(await ids('--amount', '12900', '--on', '2026-01-31')).to.deep.equal([wanted])
+  })
+
+  it('says when a TID is given as an NSU, and the other way round', async () => {
+    const id = await paid(loja, '2026-01-31T12:00:00Z', { nsu: '777777' })
+    const asNsu = await run('payment', 'search', '--nsu', String(references.tid), '--on', '2026-01-31')
+    expect(asNsu.code).to.equal(2)
+    expect(asNsu.err).to.contain(`${references.tid} is the TID of ${id}: use --tid`)
+    const asTid = await run('payment', 'search', '--tid', '777777', '--on', '2026-01-31')
+    expect(asTid.err).to.contain(`777777 is the NSU of ${id}: use --nsu`)
+  })
+
+  it('lists 100, or as many as --limit says, and says when there are more', async () => {
+    for (let index = 0; index < 102; index++) await paid(loja, '2026-01-31T12:00:00Z', {})
+    const first = ['payment', 'search', '--last4', '0060', '--on', '2026-01-31']
+    expect((await run(...first)).out).to.contain('There are more than these 100: add --limit')
+    expect(await ids('--last4', '0060', '--on', '2026-01-31', '--limit', '1000')).to.have.length(102)
   })
 
   it('reads many pages at the given rate, and shows its progress', async () => {
