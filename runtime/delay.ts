@@ -1,4 +1,7 @@
-/** Resolves after `ms`, or when `signal` aborts. The caller checks the signal afterwards. */
+/**
+ * Resolves after `ms`, or when `signal` aborts. The caller checks the signal afterwards. A time that is over is 0: Node
+ * would print a warning.
+ */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) return resolve()
@@ -7,7 +10,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = setTimeout(end, Math.max(0, ms))
     signal?.addEventListener('abort', end, { once: true })
   })
 }

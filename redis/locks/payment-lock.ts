@@ -199,7 +199,7 @@ function keepAlive(first: Lease, ttlMs: number, unused: Hold[]): { signal: Abort
   const schedule = (): void => {
     hold.expiresAtMs = lock.expiration
     renewal = setTimeout(() => void renew(), ttlMs / 2)
-    expiry = setTimeout(lose, lock.expiration - Date.now())
+    expiry = setTimeout(lose, Math.max(0, lock.expiration - Date.now()))
   }
   const renew = async (): Promise<void> => {
     try {
