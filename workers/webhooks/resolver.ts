@@ -6,6 +6,7 @@
  * delay every merchant.
  */
 import { Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 
@@ -29,7 +30,7 @@ export function assertAllowed(policy: EgressPolicy, address: string, hostname: s
 }
 
 /** The `lookup` of a connection. One forbidden address among several forbids the name. */
-export function checkedLookup(policy: EgressPolicy, resolve: Resolve = createResolve()): LookupFunction {
+export function checkedLookup(policy: EgressPolicy, resolve: Resolve = resolverWith('/etc/hosts')): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname)
       .then(addresses => {
@@ -44,15 +45,26 @@ export function checkedLookup(policy: EgressPolicy, resolve: Resolve = createRes
   }
 }
 
-function createResolve(): Resolve {
+/** Asks the file of hosts first, as the system does, then the DNS. */
+export function resolverWith(hostsFile: string): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
   return async hostname => {
     // RFC 6761: these names never leave the machine.
     if (/(^|\.)localhost\.?$/i.test(hostname)) return ['127.0.0.1']
+    const listed = addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), hostname)
+    if (listed.length > 0) return listed
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     const addresses = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
     const failure = answers.find(answer => answer.status === 'rejected')
     if (addresses.length === 0 && failure !== undefined) throw failure.reason
     return addresses
   }
+}
+
+function addressesIn(hosts: string, hostname: string): string[] {
+  const wanted = hostname.toLowerCase().replace(/\.$/, '')
+  return hosts.split('\n').flatMap(line => {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    return isIP(address) !== 0 && names.some(name => name.toLowerCase() === wanted) ? [address] : []
+  })
 }
