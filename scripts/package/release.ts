@@ -24,7 +24,7 @@ const FOLDERS = [
   'archive',
   'docs'
 ]
-const FILES = ['Procfile']
+const FILES = ['Procfile', 'README.md', 'CHANGELOG.md', 'LICENSE']
 const NOT_SHIPPED = /\.(ts|mts|cts|map|svg|png)$/
 /** Native code of packages for systems that no release runs on. */
 const FOREIGN_PREBUILD = new RegExp(`/prebuilds/(?!linux-(x64|arm64)|${process.platform}-${process.arch})[^/]+$`)
@@ -70,6 +70,8 @@ export async function makeRelease({ root, outDir }: { root: string; outDir: stri
   }
   await mkdir(join(folder, 'bin'))
   await writeFile(join(folder, 'bin/operator'), OPERATOR_SCRIPT)
+  // The image is built from a release, too: only the secrets of compose-setup.sh stay out of it.
+  await writeFile(join(folder, 'deploy/Dockerfile.dockerignore'), '.data\n')
   await writeFile(join(folder, 'package.json'), json(shippedManifest(manifest, version)))
   await writeFile(join(folder, 'sbom.cdx.json'), json(await billOfMaterials(root, manifest, version)))
   const files = await filesBelow(folder)
@@ -83,19 +85,33 @@ export async function makeRelease({ root, outDir }: { root: string; outDir: stri
 
 /** Rejects where the checkout has no history: an unknown version must not be deployed. */
 async function releaseVersion(root: string, { version }: Pick<Manifest, 'version'>): Promise<string> {
-  const args = ['describe', '--tags', '--always', '--abbrev=12', '--dirty', '--match=v[0-9]*']
-  const described = await runToEnd('git', args, {}, root).catch((error: unknown) => {
-    throw new Error(`The version of ${root} is not known, because git has no commit of it: ${messageOf(error)}`)
-  })
-  return versionOf(described.trim(), version)
+  const git = (...args: string[]): Promise<string> =>
+    runToEnd('git', args, {}, root).catch((error: unknown) => {
+      throw new Error(`The version of ${root} is not known, because git has no commit of it: ${messageOf(error)}`)
+    })
+  const described = await git('describe', '--tags', '--always', '--abbrev=12', '--dirty', '--match=v[0-9]*')
+  return versionOf(described.trim(), version, Number(await git('rev-list', '--count', 'HEAD')))
 }
 
 /**
- * From what `git describe` prints: `v1.2.0` is 1.2.0, and `8a7b…`, a commit without any tag before it, is
- * `<version of package.json>-g8a7b…`. Changes that are not committed add `-dirty`.
+ * From what `git describe` prints: `v1.2.0` is 1.2.0. A commit after it comes before the next release, and after each
+ * commit before: the third is 1.2.1-3.g8a7b…. Without any tag the commits are counted from the first one, and the next release
+ * is that of package.json. Changes that are not committed add `.dirty`. So versions have an order, that of semver.org.
  */
-export function versionOf(described: string, packageVersion: string): string {
-  return /^v\d/.test(described) ? described.slice(1) : `${packageVersion}-g${described}`
+export function versionOf(described: string, packageVersion: string, commitCount: number): string {
+  const [, clean = '', dirty = ''] = /^(.*?)(-dirty)?$/.exec(described) ?? []
+  const suffix = dirty === '' ? '' : '.dirty'
+  const [, tag, count, commit] = /^v(.+)-(\d+)-(g[0-9a-f]+)$/.exec(clean) ?? []
+  if (tag !== undefined) return `${nextAfter(tag)}${count}.${commit}${suffix}`
+  if (!clean.startsWith('v')) return `${packageVersion}-${commitCount}.g${clean}${suffix}`
+  return dirty === '' ? clean.slice(1) : `${nextAfter(clean.slice(1))}0${suffix}`
+}
+
+/** What all versions between a release and the next one begin with. */
+function nextAfter(release: string): string {
+  if (release.includes('-')) return `${release}.`
+  const [major = '0', minor = '0', patch = '0'] = release.split('.')
+  return `${major}.${minor}.${Number(patch) + 1}-`
 }
 
 /** What the processes of the Procfile and the operator's command line import of ours, as paths in the checkout. */
