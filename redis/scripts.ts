@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
+import { argumentsMin } from './command-arguments.js'
 import type { Redis } from './connection/connections.js'
 import { keys } from './keys.js'
 
@@ -41,11 +42,13 @@ function guardOf(name: ScriptName, lua: string): string {
     calls.map(([, command = '', part]) => [part === undefined ? command : `${command} ${part}`, command])
   )
   const checks = [...commands].map(([words, command]) => {
-    const args = [...words.split(' '), ...(command === 'PUBLISH' ? [keys.replyChannel('0')] : [])].map(
-      word => `'${word}'`
-    )
+    const count = argumentsMin[words]
+    if (count === undefined) throw new Error(`command-arguments.ts does not know ${words}, which ${name} runs.`)
+    const texts = [...words.split(' '), ...(command === 'PUBLISH' ? [keys.replyChannel('0')] : [])]
+    const anyKey = Array<string>(command === 'PUBLISH' ? count - 1 : count).fill('k')
+    const args = [...texts.map(word => `'${word}'`), ...anyKey]
     const denied = `NOPERM script ${name} was not run: its user may not run ${words}`
-    return `if not may(${args}, k) then return redis.error_reply('${denied}') end`
+    return `if not may(${args}) then return redis.error_reply('${denied}') end`
   })
   return `do local may, k = redis.acl_check_cmd, KEYS[1] ${checks.join(' ')} end`
 }

@@ -16,14 +16,30 @@ const servers = {
   memoryOnly: { file: 'ops/redis/memory-only.acl', setting: 'secretsRedisUrl', variable: 'SECRETS_REDIS_URL' }
 } as const
 
-/** ARGV[1] needs as JSON. Returns the labels of those of which no try is allowed; needs no right but EVAL. */
+/** More than any command of the service takes. */
+const ARGUMENTS_MAX = 8
+/**
+ * ARGV[1] needs as JSON. Returns the labels of those of which no try is allowed; needs no right but EVAL. Redis 7.2 and
+ * newer answer for a command with as many arguments as it takes only: the last one is repeated, or is left out where the
+ * command takes none.
+ */
 const FIND_DENIED = `
+local function may(try)
+  local args = {unpack(try)}
+  for _ = 0, ${ARGUMENTS_MAX} do
+    local isKnown, answer = pcall(redis.acl_check_cmd, unpack(args))
+    if isKnown then return answer end
+    if not string.find(type(answer) == 'table' and answer.err or answer, 'number of args') then return false end
+    table.insert(args, try[#try])
+  end
+  local isKnown, answer = pcall(redis.acl_check_cmd, unpack(try, 1, #try - 1))
+  return isKnown and answer
+end
 local denied = {}
 for _, need in ipairs(cjson.decode(ARGV[1])) do
   local isAllowed = false
   for _, try in ipairs(need.tries) do
-    local isKnown, may = pcall(redis.acl_check_cmd, unpack(try))
-    isAllowed = isAllowed or (isKnown and may)
+    isAllowed = isAllowed or may(try)
   end
   if not isAllowed then table.insert(denied, need.label) end
 end
