@@ -27,11 +27,11 @@ export async function startInspector({
     isHostedAllowed,
     replay: sessions.replay,
     status: () => feed.status(),
-    find: async paymentId => {
-      const payment = await feed.find(paymentId)
-      if (payment === null) return false
+    find: async text => {
+      const payment = await feed.find(text)
+      if (payment === null) return null
       server.send(sessions.add(payment))
-      return true
+      return payment.id
     }
   })
   const feed = startLiveFeed(redisAddress, decision => server.send(sessions.observe(decision)))

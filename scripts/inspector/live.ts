@@ -1,20 +1,27 @@
 /** The connection to a running service: tried until it succeeds; after that the Redis client reconnects. */
 
-import { connect } from '../../redis/connection/connections.js'
+import type { Payment } from '../../machines/model.js'
+import { connect, type Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
-import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
+import { findInstallation } from '../../redis/installation/installation.js'
+import { partitionOf, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/operator/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/operator/inspection.js'
-import { createPaymentStore } from '../../redis/payments/payments.js'
+import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
 import { safeAddress } from '../../runtime/redis-address.js'
 
 export interface LiveFeed {
   /** Sentence about the connection. */
   status(): string
-  /** Null: there is no such payment, or no connection. */
-  find(paymentId: string): Promise<ObservedPayment | null>
+  /**
+   * A payment by its id, with hyphens or without, else the newest with this order id of a merchant. Null: there is no such
+   * payment, or no connection. Rejects when the user of Redis may not search.
+   */
+  find(text: string): Promise<ObservedPayment | null>
   stop(): Promise<void>
 }
 
@@ -25,7 +32,7 @@ const LOST = 'Redis does not answer; reconnecting. What-if works without it.'
 interface Connected {
   /** False while the server is unavailable; the client reconnects. */
   isReady(): boolean
-  find(paymentId: string): Promise<ObservedPayment | null>
+  find(text: string): Promise<ObservedPayment | null>
   stop(): Promise<void>
 }
 
@@ -53,7 +60,7 @@ export function startLiveFeed(
   })()
   return {
     status: () => (connected === undefined || connected.isReady() ? status : LOST),
-    find: async paymentId => (await connected?.find(paymentId)) ?? null,
+    find: async text => (await connected?.find(text)) ?? null,
     async stop() {
       stopping.abort()
       // Does not wait for a server that does not answer. A connection that succeeds later is closed at once.
@@ -71,8 +78,12 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
   const payments = createPaymentStore(unreplicated(redis))
   return {
     isReady: () => redis.status === 'ready',
-    async find(paymentId) {
-      const payment = await payments.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId)).catch(() => null)
+    async find(text) {
+      const id = idIn(text)
+      const payment =
+        id === null
+          ? await newestOf(redis, payments, text).catch(unlessRefused)
+          : await payments.load(partitionOfPayment(id), paymentKeyOf(id)).catch(() => null)
       return payment === null ? null : observePayment(payment)
     },
     async stop() {
@@ -81,4 +92,29 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
       for (const connection of [redis, subscriber]) connection.disconnect()
     }
   }
+}
+
+/** A payment id as we write it, or as the card network does. */
+function idIn(text: string): string | null {
+  const parts = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i.exec(text)
+  return parts === null ? null : parts.slice(1).join('-').toLowerCase()
+}
+
+/** The newest payment with this order id, of any merchant. */
+async function newestOf(redis: Redis, payments: PaymentStore, externalReference: string): Promise<Payment | null> {
+  const installation = await findInstallation(redis)
+  if (installation === null) return null
+  const any = { createdFromMs: 0, createdToMs: Number.MAX_SAFE_INTEGER, status: null, afterId: null, limit: 1 }
+  let newest: Payment | null = null
+  for (const merchantId of await new MerchantStore(redis, installation.environment).listIds()) {
+    const partition = partitionOf(merchantId, installation.partitions)
+    const [found] = (await payments.list({ ...any, merchantId, partition, externalReference })).payments
+    if (found && found.terms.createdAtMs > (newest?.terms.createdAtMs ?? 0)) newest = found
+  }
+  return newest
+}
+
+function unlessRefused(error: unknown): null {
+  if (/^NOPERM/.test(messageOf(error))) throw new Error('This user of Redis finds payments by their id only.')
+  return null
 }

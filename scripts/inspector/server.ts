@@ -22,8 +22,8 @@ export interface InspectorOptions {
   readonly replay: () => readonly StatelyInspectionEvent[]
   /** Sentence about the connection to the service, shown on the page. */
   readonly status: () => string
-  /** Adds a payment by its id; false: there is none, or no Redis. */
-  readonly find: (paymentId: string) => Promise<boolean>
+  /** Adds the payment that a text names, and answers its id; null: there is none, or no Redis. */
+  readonly find: (text: string) => Promise<string | null>
 }
 
 export interface InspectorServer {
@@ -97,8 +97,11 @@ async function answer(
     const result = whatIf(JSON.parse(await bodyOf(request)))
     return reply(response, 200, 'application/json', JSON.stringify(result))
   }
-  const wanted = /^GET \/payments\/([0-9a-f-]{36})$/.exec(route)?.[1]
-  if (wanted !== undefined) return reply(response, (await options.find(wanted)) ? 204 : 404, 'text/plain', '')
+  const wanted = /^GET \/payments\/(.+)$/.exec(route)?.[1]
+  if (wanted !== undefined) {
+    const id = await options.find(decodeURIComponent(wanted))
+    return reply(response, 200, 'text/plain', id ?? '')
+  }
   if (route === 'GET /') return await sendFile(response, 'page.html')
   if (route === 'GET /hosted' && options.isHostedAllowed) return await sendFile(response, 'hosted.html')
   await sendFile(response, /^GET \/([a-z-]+\.(?:js|css))$/.exec(route)?.[1] ?? '')
@@ -119,7 +122,7 @@ function reply(response: ServerResponse, status: number, type: string, body: str
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff'
   })
-  response.end(status === 204 ? undefined : body)
+  response.end(body)
 }
 
 function mayConnect({ req }: { req: IncomingMessage }): boolean {

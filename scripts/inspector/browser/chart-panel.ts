@@ -14,6 +14,9 @@ type Picture = MachineView['pictures'][number]
 /** The picture that changes with the payment: always the part in which it is. */
 const FOLLOW = 'follow'
 
+/** Of a chart, so that its text of 13 and 11 px can be read. */
+const SCALE_MIN = 0.65
+
 /** Part of the page's address while the overview shows verification too. */
 const VERIFICATION = 'verification'
 
@@ -103,10 +106,11 @@ function drawingOf({ svg, title }: Picture): HTMLElement {
   const drawing = element('div', { class: 'drawing', role: 'region', 'aria-label': title, tabindex: '0' })
   // Our own server draws it from the machine. It has no content of a payment.
   drawing.innerHTML = svg
-  // Smaller than its layout, its text can't be read. The chart scrolls instead.
+  // As wide as its panel; much smaller than its layout, its text can't be read: then it scrolls.
   for (const { style, viewBox } of drawing.querySelectorAll('svg')) {
-    style.minWidth = `${viewBox.baseVal.width}px`
-    style.minHeight = `${viewBox.baseVal.height}px`
+    const { width } = viewBox.baseVal
+    style.minWidth = `${width * SCALE_MIN}px`
+    style.maxWidth = `${width}px`
   }
   return drawing
 }

@@ -45,7 +45,7 @@ export function placeHeading(place: string, machine: MachineView): HTMLElement {
 
 /** One row per event, the newest last. */
 export function historyTable(lines: readonly HistoryLine[]): HTMLElement {
-  const head = element('tr', {}, ...['Time', 'Event', 'To', 'Effect', 'Network'].map(name => element('th', {}, name)))
+  const head = element('tr', {}, ...['Time', 'Event', 'To'].map(name => element('th', {}, name)))
   return element(
     'table',
     { class: 'history' },
@@ -58,18 +58,19 @@ function historyRow(line: HistoryLine): HTMLElement {
   const times = line.times > 1 ? ` ×${line.times}` : ''
   const event = element('td', {}, element('b', {}, eventWords(line.event) + times))
   if (line.detail !== null) event.append(element('small', {}, line.detail))
+  if (line.reference !== null) {
+    event.append(element('small', { class: 'reference', title: line.reference }, `sale ${endOf(line.reference)}`))
+  }
   if (line.worker !== null) event.append(element('small', {}, line.worker))
-  const to = line.refusal === null ? (line.from === line.to ? '·' : line.to) : `refused: ${line.refusal}`
-  const reference = element('td', { class: 'reference' }, line.reference === null ? '' : endOf(line.reference))
-  if (line.reference !== null) reference.title = line.reference
+  const words = line.refusal === null ? (line.from === line.to ? '·' : line.to) : `refused: ${line.refusal}`
+  const to = element('td', { title: `from ${line.from}` }, words)
+  if (line.effect !== null) to.append(element('small', {}, `then ${line.effect}`))
   return element(
     'tr',
     line.refusal === null ? {} : { class: 'refused' },
     element('td', { class: 'time' }, clock(line.atMs)),
     event,
-    element('td', { title: `from ${line.from}` }, to),
-    element('td', {}, line.effect ?? ''),
-    reference
+    to
   )
 }
 

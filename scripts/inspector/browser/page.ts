@@ -19,11 +19,19 @@ const [side, details] = [existing('#side'), existing('#details')]
 const charts = new ChartPanel(existing('#charts'))
 const payments = new Map<string, Seen>()
 const machines = (await (await fetch('/machines.json')).json()) as readonly MachineView[]
-const list = new PaymentList(select)
+const list = new PaymentList(select, () => {
+  isFollowingNewest = !isFollowingNewest
+  if (isFollowingNewest) selected = newest ?? selected
+  draw()
+})
 const search = searchField(id => select(id))
 let machine = machines.find(({ id }) => id === LIVE_MACHINE) ?? machines[0]
 let mode: Mode = 'live'
 let selected: string | undefined
+/** The payment that appeared last. */
+let newest: string | undefined
+/** Until the viewer chooses a payment. */
+let isFollowingNewest = true
 let isDrawingPlanned = false
 /** What chart and details show. They are redrawn only when this changes, which keeps scrolling and marked text. */
 let shown: readonly unknown[] = []
@@ -49,7 +57,7 @@ function draw(): void {
 
 function drawLive(current: MachineView): void {
   const seen = current.id === LIVE_MACHINE && selected !== undefined ? payments.get(selected) : undefined
-  list.draw([...payments.values()].reverse(), selected)
+  list.draw([...payments.values()].reverse(), selected, isFollowingNewest)
   if (!side.contains(list.root)) side.replaceChildren(search, list.root)
   if (shown[0] === current && shown[1] === seen) return
   shown = [current, seen]
@@ -70,6 +78,7 @@ function drawSoon(): void {
 
 function select(id: string): void {
   selected = id
+  isFollowingNewest = false
   machine = machines.find(candidate => candidate.id === LIVE_MACHINE) ?? machine
   draw()
 }
@@ -99,10 +108,11 @@ for (const tab of document.querySelectorAll('[data-mode]')) {
 }
 listen(
   seen => {
+    if (!payments.has(seen.id)) newest = seen.id
+    if (isFollowingNewest) selected = newest
     // The payment that moved last stands last; the list shows it first.
     payments.delete(seen.id)
     payments.set(seen.id, seen)
-    selected ??= seen.id
     if (payments.size > PAYMENTS_MAX) payments.delete([...payments.keys()].find(id => id !== selected) ?? seen.id)
     if (mode === 'live') drawSoon()
   },

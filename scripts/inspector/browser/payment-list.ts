@@ -17,17 +17,22 @@ export class PaymentList {
   readonly #heading = element('h2')
   readonly #lines = element('ol')
   readonly #hint = element('p', { class: 'faint' }, 'Payments appear here as workers decide about them.')
-  readonly root = element('div', {}, this.#heading, this.#lines, this.#hint)
+  readonly #newest: HTMLElement
+  readonly root: HTMLElement
   readonly #select: (id: string) => void
   #items = new Map<string, Item>()
 
-  constructor(select: (id: string) => void) {
+  /** `followNewest`: called when the viewer asks for it, or no longer. */
+  constructor(select: (id: string) => void, followNewest: () => void) {
     this.#select = select
+    this.#newest = button('Follow the newest', followNewest, { role: 'switch' })
+    this.root = element('div', {}, this.#newest, this.#heading, this.#lines, this.#hint)
     this.#lines.addEventListener('pointerleave', () => this.#arrange())
   }
 
   /** Draws what has changed. */
-  draw(payments: readonly Seen[], selected: string | undefined): void {
+  draw(payments: readonly Seen[], selected: string | undefined, isFollowingNewest: boolean): void {
+    this.#newest.setAttribute('aria-checked', String(isFollowingNewest))
     this.#items = new Map(payments.map(seen => [seen.id, this.#itemOf(seen)]))
     for (const [id, item] of this.#items) item.button.setAttribute('aria-pressed', String(id === selected))
     this.#heading.textContent = `Payments (${payments.length})`
@@ -65,18 +70,22 @@ export class PaymentList {
   }
 }
 
-/** A field for the id of a payment that is not in the list. */
+/** A field for a payment that is not in the list: its id, or the order id of its merchant. */
 export function searchField(found: (id: string) => void): HTMLElement {
-  const field = element('input', { placeholder: 'Payment id', 'aria-label': 'Payment id', maxlength: '36' })
+  const names = { placeholder: 'Id or order id', 'aria-label': 'Payment id or order id' }
+  const field = element('input', { ...names, maxlength: '64', required: '' })
   const form = element('form', { class: 'search' }, field, element('button', {}, 'Find'))
+  const search = async (): Promise<void> => {
+    const answer = await fetch(`/payments/${encodeURIComponent(field.value.trim())}`)
+    const text = await answer.text()
+    const isFound = answer.ok && text !== ''
+    field.setCustomValidity(isFound ? '' : text || 'There is no such payment, or no service.')
+    field.reportValidity()
+    if (isFound) found(text)
+  }
   form.addEventListener('submit', event => {
     event.preventDefault()
-    const id = field.value.trim()
-    void fetch(`/payments/${encodeURIComponent(id)}`).then(({ ok }) => {
-      field.setCustomValidity(ok ? '' : 'There is no such payment, or no service.')
-      field.reportValidity()
-      if (ok) found(id)
-    })
+    void search()
   })
   field.addEventListener('input', () => field.setCustomValidity(''))
   return form

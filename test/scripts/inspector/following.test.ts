@@ -80,7 +80,7 @@ describe('the inspector', function () {
   it('shows what may come next, and the sale of each answer of the network', async () => {
     const next = await page.locator('.next tbody b').allTextContents()
     expect(next).to.include.members(['cancel', 'network notification'])
-    const reference = await page.locator('.history tr:last-child td:last-child').getAttribute('title')
+    const reference = await page.locator('.history tr:last-child .reference').getAttribute('title')
     expect(reference).to.match(/^[0-9a-f-]{36}$/)
   })
 
@@ -102,9 +102,22 @@ describe('the inspector', function () {
       const id = await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
       const second = await browser.open(other.url, { viewport: VIEWPORT })
       await second.waitForSelector('#status:has-text("Connected")')
-      await second.getByLabel('Payment id').fill(id ?? '')
+      for (const text of [id ?? '', orderIdOf(id ?? '')]) {
+        await second.reload()
+        await second.getByLabel('Payment id').fill(text)
+        await second.getByRole('button', { name: 'Find' }).click()
+        await second.waitForSelector('#place:text-is("partially_refunded")')
+      }
+      const externalReference = 'pedido 7/2026'
+      const { payment } = await merchant.create({ reference: externalReference })
+      await second.getByLabel('Payment id').fill(externalReference)
       await second.getByRole('button', { name: 'Find' }).click()
-      await second.waitForSelector('#place:text-is("partially_refunded")')
+      await second.locator(`[data-payment="${payment.id}"][aria-pressed="true"]`).waitFor()
+      await second.getByLabel('Payment id').fill('no such order')
+      await second.getByRole('button', { name: 'Find' }).click()
+      await until('the field says so', () =>
+        second.getByLabel('Payment id').evaluate('!document.querySelector(".search input").validity.valid')
+      )
       await second.close()
     } finally {
       await other.stop()

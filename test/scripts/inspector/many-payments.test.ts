@@ -27,7 +27,7 @@ describe('the inspector of many payments', function () {
       port: 0,
       replay: () => [],
       status: () => 'Connected',
-      find: async () => false
+      find: async () => null
     })
     page = await browser.open(server.url, { viewport: { width: 1_280, height: 800 } })
     await page.waitForSelector('#status:has-text("Connected")')
@@ -36,7 +36,22 @@ describe('the inspector of many payments', function () {
   })
   afterEach(() => server.stop())
 
+  it('follows the newest payment until one is selected, and again when it is asked to', async () => {
+    const selected = () => page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
+    move(2, 11, 3)
+    await line(11).waitFor()
+    expect(await selected()).to.equal(idOf(11))
+    await line(4).click()
+    move(12)
+    await line(12).waitFor()
+    expect(await selected()).to.equal(idOf(4))
+    await page.getByRole('switch', { name: 'Follow the newest' }).click()
+    expect(await selected()).to.equal(idOf(12))
+  })
+
   it('keeps as many payments as the server, and the selected one', async () => {
+    await line(1).click()
+    await page.mouse.move(600, 0)
     for (const first of [11, 101, 201, 301]) {
       move(...range(first, first + 99))
       await line(first + 99).waitFor()
@@ -54,7 +69,7 @@ describe('the inspector of many payments', function () {
         return range(1, 200).flatMap(number => sessions.add(observed(number)))
       },
       status: () => 'Connected',
-      find: async () => false
+      find: async () => null
     })
     try {
       page = await browser.open(other.url)
@@ -79,14 +94,17 @@ describe('the inspector of many payments', function () {
   })
 
   it('keeps marked text and the scroll position while other payments change', async () => {
+    await page.setViewportSize({ width: 1_280, height: 500 })
+    await line(1).click()
+    await page.mouse.move(0, 0)
     const { x, y } = (await page.locator('#details dd').first().boundingBox()) ?? { x: 0, y: 0 }
     await page.mouse.dblclick(x + 10, y + 5)
-    await page.locator('.drawing').evaluate('document.querySelector(".drawing").scrollTo(5, 0)')
+    await page.locator('.drawing').evaluate('document.querySelector(".drawing").scrollTo(0, 5)')
     const marked = await page.evaluate<string>('String(getSelection())')
     expect(marked).to.match(/^[0-9a-f-]+$/)
     move(...range(2, 12))
     await line(12).waitFor()
     expect(await page.evaluate('String(getSelection())')).to.equal(marked)
-    expect(await page.evaluate('document.querySelector(".drawing").scrollLeft')).to.equal(5)
+    expect(await page.evaluate('document.querySelector(".drawing").scrollTop')).to.equal(5)
   })
 })

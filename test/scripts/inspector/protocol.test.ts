@@ -154,7 +154,7 @@ describe('the server of the inspector', () => {
       port,
       replay: () => [],
       status: () => '',
-      find: async () => false
+      find: async () => null
     })
   let server: Awaited<ReturnType<typeof start>>
   before(async () => {

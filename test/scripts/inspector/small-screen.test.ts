@@ -19,7 +19,8 @@ describe('the inspector on a small screen', function () {
   for (const [name, viewport] of [
     ['a phone', { width: 360, height: 740 }],
     ['half a screen', { width: 960, height: 900 }],
-    ['a laptop', { width: 1280, height: 800 }]
+    ['a laptop', { width: 1280, height: 800 }],
+    ['a larger laptop', { width: 1440, height: 900 }]
   ] as const) {
     it(`fits on ${name}, with readable text and the payment in view`, async () => {
       const page = await browser.open(inspector.url, { viewport })
@@ -32,6 +33,25 @@ describe('the inspector on a small screen', function () {
       expect(here.height).to.be.greaterThan(7)
       expect(here.x).to.be.within(chart.x, chart.x + chart.width - here.width)
       expect(here.y).to.be.within(chart.y, chart.y + chart.height - here.height)
+    })
+  }
+
+  for (const width of [1280, 1440, 1920]) {
+    it(`clips nothing at ${width} px: charts, the list, and the longest history`, async () => {
+      const page = await browser.open(inspector.url, { viewport: { width, height: 800 } })
+      await page.getByRole('button', { name: 'What if' }).click()
+      await page.getByRole('button', { name: 'capture: false' }).click()
+      for (const step of ['AUTHORISE', 'APPROVED', 'CAPTURE/whole', 'APPROVED', 'CANCEL/part', 'APPROVED']) {
+        await page.locator(`[data-event="${step}"]`).first().click()
+        const words = step.replace(/\/.*/, '').toLowerCase()
+        await page.waitForSelector(`.history tr:last-child b:text-is("${words}")`)
+      }
+      for (const picture of await page.locator('nav[aria-label=Pictures] button:not([role])').all()) {
+        await picture.click()
+        const clipped = await page.evaluate<string[]>(`['.drawing', '#side', '#details', 'main']
+          .filter(selector => document.querySelector(selector).scrollWidth > document.querySelector(selector).clientWidth)`)
+        expect(clipped, await picture.innerText()).to.deep.equal([])
+      }
     })
   }
 
