@@ -270,3 +270,11 @@ export function publicCodeOf(row: ErrorCode): string {
   const { publicCode = row }: ErrorSpec = errorCatalogue[row]
   return publicCode
 }
+
+/** The codes that merchants see of these rows, each one once. */
+export function publicCodesOf(rows: readonly ErrorCode[]): string[] {
+  return [...new Set(rows.map(publicCodeOf))]
+}
+
+/** Every code that merchants see, once. */
+export const publicErrorCodes: readonly string[] = publicCodesOf(Object.keys(errorCatalogue) as ErrorCode[])

@@ -1,16 +1,80 @@
-/** A webhook event as merchants get it (docs/WEBHOOKS.md#what-arrives). */
+/** A webhook event as merchants get it (docs/WEBHOOKS.md#what-arrives), and as the routes of the test environment list it. */
+import { paymentStatuses } from '../machines/model.js'
 import { authorizedCentsOf } from '../machines/payment/sums.js'
-import { type EventTerms, isTestChange, type StatusChange } from '../machines/status-change.js'
-import { presentFailure, presentOperation, presentRefund } from './payment-parts.js'
+import {
+  type EventTerms,
+  isTestChange,
+  type LoggedState,
+  loggedStates,
+  type StatusChange
+} from '../machines/status-change.js'
+import {
+  cents,
+  component,
+  countOrNull,
+  listOf,
+  milliseconds,
+  object,
+  oneOfKnown,
+  type Shown,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+  uuid
+} from './answer-fields.js'
+import {
+  operation,
+  paymentFailure,
+  presentFailure,
+  presentOperation,
+  presentRefund,
+  refund,
+  timestamp,
+  timestampOrNull
+} from './payment-parts.js'
 
-/** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
+/** The types of events, in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
 /** Sent on request in the test environment (docs/TESTING.md). */
 export const TEST_EVENT_TYPE = 'webhook.test'
 
+const eventType = oneOfKnown(
+  '`payment.status_changed`, or `webhook.test`, which is sent on request in the test environment and is about no payment',
+  [EVENT_TYPE, TEST_EVENT_TYPE]
+)
+
 export function eventTypeOf(change: StatusChange): typeof EVENT_TYPE | typeof TEST_EVENT_TYPE {
   return isTestChange(change) ? TEST_EVENT_TYPE : EVENT_TYPE
 }
+
+export const eventProvider = component(
+  'EventProvider',
+  object({ rejection_code: textOrNull('as `provider.rejection_code` of the payment') })
+)
+
+/** What a merchant's endpoint receives. */
+export const webhookEvent = component(
+  'WebhookEvent',
+  object(
+    {
+      event_id: uuid('the same for each delivery: discard what you have seen'),
+      event_type: eventType,
+      payment_id: uuid('the payment'),
+      external_reference: text('your order id'),
+      status: oneOfKnown('after the change', paymentStatuses),
+      amount_cents: cents('after the change'),
+      captured_cents: cents('after the change'),
+      refunded_cents: cents('after the change'),
+      refunds: listOf(refund.reference),
+      operation: operation.reference,
+      provider: eventProvider.reference,
+      error: paymentFailure.reference,
+      occurred_at: time('when the status changed')
+    },
+    ['error']
+  )
+)
 
 /** An event to send. Its id: `eventIdOf` in redis/webhooks/webhook-event.ts. */
 interface OwnEvent {
@@ -19,9 +83,8 @@ interface OwnEvent {
   readonly terms: EventTerms
 }
 
-/** The body as merchants get it. */
-export function encodeEvent({ eventId, change, terms }: OwnEvent): string {
-  return JSON.stringify({
+export function presentEvent({ eventId, change, terms }: OwnEvent): Shown<typeof webhookEvent> {
+  return {
     event_id: eventId,
     event_type: eventTypeOf(change),
     payment_id: change.paymentId,
@@ -34,6 +97,72 @@ export function encodeEvent({ eventId, change, terms }: OwnEvent): string {
     operation: presentOperation(change.operation),
     provider: { rejection_code: change.rejectionCode },
     ...(change.error === null ? {} : { error: presentFailure(change.error) }),
-    occurred_at: new Date(change.occurredAtMs).toISOString()
+    occurred_at: timestamp(change.occurredAtMs)
+  }
+}
+
+/** The body as merchants get it. */
+export function encodeEvent(event: OwnEvent): string {
+  return JSON.stringify(presentEvent(event))
+}
+
+export const webhookAttempt = component(
+  'WebhookAttempt',
+  object({
+    at: time('when it was sent, the oldest attempt first; the last 1,000 of all events are kept'),
+    http_status: countOrNull('what your endpoint answered; null: there was no answer'),
+    duration_ms: milliseconds('how long that took'),
+    answer: text('the beginning of the answer, or why there was none')
   })
+)
+
+export const loggedWebhookEvent = component(
+  'LoggedWebhookEvent',
+  object({
+    event_id: uuid('the same each time that it is sent'),
+    event_type: eventType,
+    payment_id: uuid('the payment; of a `webhook.test` there is none with this id'),
+    status: oneOfKnown('of the payment after the change', paymentStatuses),
+    state: oneOfKnown('`waiting` for its next attempt, `delivered`, or `undeliverable` (given up)', loggedStates),
+    occurred_at: time('when the status changed'),
+    next_attempt_at: timeOrNull('when it is sent again; null unless it waits for that'),
+    attempts: listOf(webhookAttempt.reference)
+  })
+)
+
+export const loggedWebhookEventList = component(
+  'LoggedWebhookEventList',
+  object({ items: listOf(loggedWebhookEvent.reference) })
+)
+
+/** An event of the log, with its attempts, the oldest first. */
+export interface ListedEvent extends Pick<OwnEvent, 'eventId' | 'change'> {
+  readonly state: LoggedState
+  /** Null: it does not wait for one. */
+  readonly nextAttemptAtMs: number | null
+  readonly attempts: readonly {
+    readonly atMs: number
+    readonly status: number | null
+    readonly durationMs: number
+    readonly note: string
+  }[]
+}
+
+export function presentLoggedEvent(event: ListedEvent): Shown<typeof loggedWebhookEvent> {
+  const { eventId, state, change } = event
+  return {
+    event_id: eventId,
+    event_type: eventTypeOf(change),
+    payment_id: change.paymentId,
+    status: change.status,
+    state,
+    occurred_at: timestamp(change.occurredAtMs),
+    next_attempt_at: timestampOrNull(event.nextAttemptAtMs),
+    attempts: event.attempts.map(({ atMs, status, durationMs, note }) => ({
+      at: timestamp(atMs),
+      http_status: status,
+      duration_ms: durationMs,
+      answer: note
+    }))
+  }
 }

@@ -71,3 +71,8 @@ export function isTestChange({ version }: StatusChange): boolean {
 
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
 export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'>
+
+/** Where an event of the log is: it waits for its next attempt, was given up, or was delivered. */
+export const loggedStates = ['waiting', 'undeliverable', 'delivered'] as const
+
+export type LoggedState = (typeof loggedStates)[number]

@@ -4,12 +4,12 @@
  * DELETE /v1/cards/{id} (docs/API.md#delete-v1cardsid): erases it.
  */
 
+import { presentCard } from '../../contract/card.js'
+import { about, givenId, object } from '../../contract/request-fields.js'
 import { principalOf, type RequestContext } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
-import { about, givenId, object } from '../http/schema-fields.js'
 import { ServiceError } from '../http/service-error.js'
-import { presentCard } from './card-presenter.js'
 
 const CARD_PATH = '/v1/cards/:id'
 

@@ -4,15 +4,11 @@
  * Three steps, each of which can be repeated: claim the token, store its card, drop the token. A process that dies
  * between two steps leaves a token that only this route can claim again. A repeated request ends in the same card.
  */
-import type { CardFace, CardStore } from '../../redis/cards/cards.js'
+import type { ShownCard } from '../../contract/card.js'
+import type { CardStore } from '../../redis/cards/cards.js'
 import { CARD_OWNER, type TokenStore, type TokenSummary } from '../../redis/tokens/tokens.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { ServiceError } from '../http/service-error.js'
-
-/** A stored card without its number. */
-export interface ShownCard extends CardFace {
-  readonly cardId: string
-}
 
 interface Exchange {
   readonly card: ShownCard

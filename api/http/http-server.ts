@@ -8,12 +8,12 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
+import { presentError } from '../../contract/error-answer.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 import { close, listen } from '../../runtime/ops-server.js'
 import { isUuid } from '../../runtime/uuid.js'
 import type { RequestState } from './context.js'
-import { presentError } from './middleware/error-envelope.js'
 import { invalidRequest, ServiceError } from './service-error.js'
 
 const LIMITS = {

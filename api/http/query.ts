@@ -1,7 +1,7 @@
 /** Parameters of a request. Not parsed by koa, whose objects hide a parameter `__proto__`. */
 import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring'
+import { object } from '../../contract/request-fields.js'
 import { parserOf } from './schema.js'
-import { object } from './schema-fields.js'
 import { invalidRequest } from './service-error.js'
 
 const parseNoParameters = parserOf(object({}, [], 'must have no parameters'), 'query')

@@ -1,4 +1,5 @@
 /** How a request is refused. */
+import type { MoreOfError } from '../../contract/error-answer.js'
 import { type ErrorCode, errorCatalogue, type FieldProblem } from '../../contract/errors.js'
 
 /** An error for the client. Everything else that is thrown becomes `internal_error`. */
@@ -7,7 +8,7 @@ export class ServiceError extends Error {
   readonly fields: readonly FieldProblem[] | undefined
   readonly paymentId: string | undefined
   /** Further fields of the error, and a `message` that says more than that of the catalogue. */
-  readonly more: Readonly<Record<string, unknown>>
+  readonly more: MoreOfError
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
@@ -15,7 +16,7 @@ export class ServiceError extends Error {
     details: {
       fields?: readonly FieldProblem[]
       paymentId?: string
-      more?: Readonly<Record<string, unknown>>
+      more?: MoreOfError
       headers?: Readonly<Record<string, string>>
       cause?: unknown
     } = {}

@@ -1,7 +1,9 @@
 /** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
+import type { Shown } from '../../contract/answer-fields.js'
+import type { capabilities } from '../../contract/capabilities.js'
+import { CURRENCY, INSTALLMENTS_MAX } from '../../contract/request-fields.js'
 import type { Config } from '../../runtime/config.js'
 import { merchantRoute } from '../http/route.js'
-import { CURRENCY, INSTALLMENTS_MAX } from '../http/schema-fields.js'
 
 export const capabilitiesRoute = merchantRoute({
   method: 'GET',
@@ -14,7 +16,7 @@ export const capabilitiesRoute = merchantRoute({
 })
 
 /** The answer, which depends on the configuration alone. */
-export function capabilitiesOf(config: Config): Record<string, unknown> {
+export function capabilitiesOf(config: Config): Shown<typeof capabilities> {
   return {
     key_environment: config.environment,
     currencies: [CURRENCY],

@@ -1,7 +1,5 @@
 /** Body of POST /v1/payments (docs/API.md#post-v1payments). */
-import type { CardSource } from '../../machines/commands.js'
-import type { MetadataValue } from '../../machines/model.js'
-import { parserOf, type Schema } from '../http/schema.js'
+
 import {
   about,
   amountCents,
@@ -14,7 +12,10 @@ import {
   object,
   orNull,
   text
-} from '../http/schema-fields.js'
+} from '../../contract/request-fields.js'
+import type { CardSource } from '../../machines/commands.js'
+import type { MetadataValue } from '../../machines/model.js'
+import { parserOf, type Schema } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
 import type { CreateRequest } from './payments-port.js'
 

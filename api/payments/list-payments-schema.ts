@@ -1,9 +1,10 @@
 /** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
+
+import { about, externalReference, listLimit, object } from '../../contract/request-fields.js'
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments/payments.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
-import { about, externalReference, listLimit, object } from '../http/schema-fields.js'
 import { invalidRequest } from '../http/service-error.js'
 import { type Cursor, decodeCursor } from './cursor.js'
 

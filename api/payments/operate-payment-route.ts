@@ -3,9 +3,9 @@
  * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
  */
 
+import { about, amountCents as amountField, object } from '../../contract/request-fields.js'
 import { type MerchantRoute, merchantRoute } from '../http/route.js'
 import { parserOf, type Schema } from '../http/schema.js'
-import { about, amountCents as amountField, object } from '../http/schema-fields.js'
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 

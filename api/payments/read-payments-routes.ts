@@ -3,12 +3,12 @@
  * GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time.
  */
 
+import { presentStored } from '../../contract/payment.js'
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { ServiceError } from '../http/service-error.js'
 import { encodeCursor } from './cursor.js'
 import { listPaymentsQuery, parseListPayments } from './list-payments-schema.js'
-import { presentStored } from './payment-presenter.js'
 import { paymentIdInPath } from './request-scope.js'
 
 export const readPaymentRoute = merchantRoute({

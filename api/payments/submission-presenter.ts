@@ -1,4 +1,6 @@
 /** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
+
+import { presentPayment } from '../../contract/payment.js'
 import type { CommandResult } from '../../machines/commands.js'
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
@@ -8,7 +10,6 @@ import { rejectionCodeOf } from '../../machines/status-change.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { Answer } from '../http/context.js'
 import { ServiceError } from '../http/service-error.js'
-import { presentPayment } from './payment-presenter.js'
 import type { Payments, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'

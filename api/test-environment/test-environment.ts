@@ -4,6 +4,7 @@
  * The card network remains the only source of truth: its simulator books a chargeback and sends a notification, and an
  * expired hold is queried and voided like every other one.
  */
+import type { ListedEvent } from '../../contract/webhook-event.js'
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { testChange } from '../../machines/status-change.js'
@@ -22,12 +23,6 @@ const ATTEMPTS_MAX = 1_000
 
 /** Events of each list that a replay searches for its id: 25 ms of the process. */
 const SEARCHED_MAX = 2_000
-
-/** An event with its attempts, oldest first. */
-export interface ListedEvent {
-  readonly event: LoggedEvent
-  readonly attempts: readonly Attempt[]
-}
 
 export interface TestEnvironment {
   /** Throws `ServiceError` `simulator_missing`, or `network_unavailable` when the simulator fails. */
@@ -54,7 +49,7 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
   const eventLog = new WebhookLog(redis, config.partitions, store)
   const withAttempts = async (merchantId: string, events: readonly LoggedEvent[]): Promise<ListedEvent[]> => {
     const attempts = (await eventLog.attempts(merchantId, ATTEMPTS_MAX)).reverse()
-    return events.map(event => ({ event, attempts: attempts.filter(({ eventId }) => eventId === event.eventId) }))
+    return events.map(event => listed(event, attempts))
   }
   return {
     chargeBack: payment => chargeBackAt(config.simulatorUrl, orderIdOf(payment.terms.id)),
@@ -65,7 +60,7 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
       const nowMs = clock.now()
       const change = testChange(newPaymentId(partitionOf(merchantId, config.partitions), nowMs), nowMs)
       await eventLog.append(merchantId, 'delivered', [change], nowMs)
-      return { event: loggedEvent(merchantId, 'waiting', change), attempts: [] }
+      return listed(loggedEvent(merchantId, 'waiting', change), [])
     },
 
     listEvents: async (merchantId, count) => withAttempts(merchantId, await eventLog.newest(merchantId, count)),
@@ -74,10 +69,16 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
       const event = await eventLog.find(eventId, [merchantId], SEARCHED_MAX)
       if (event === null) return null
       if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
-      const [listed] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])
-      return listed ?? null
+      const [found] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])
+      return found ?? null
     }
   }
+}
+
+/** With those of the attempts that were made for it. */
+function listed({ eventId, state, change, queued }: LoggedEvent, attempts: readonly Attempt[]): ListedEvent {
+  const nextAttemptAtMs = queued?.delivery.nextAtMs ?? null
+  return { eventId, state, change, nextAttemptAtMs, attempts: attempts.filter(one => one.eventId === eventId) }
 }
 
 async function chargeBackAt(simulatorUrl: string, orderId: string): Promise<void> {

@@ -1,4 +1,8 @@
 /** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any unknown path. */
+
+import { presentStored } from '../../contract/payment.js'
+import { about, listLimit, object } from '../../contract/request-fields.js'
+import { presentLoggedEvent } from '../../contract/webhook-event.js'
 import { isOpen, type Payment, placeOf } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
@@ -6,11 +10,8 @@ import { type Answer, principalOf, type RequestContext } from '../http/context.j
 import { parametersOf } from '../http/query.js'
 import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
-import { about, listLimit, object } from '../http/schema-fields.js'
 import { ServiceError } from '../http/service-error.js'
-import { presentStored } from '../payments/payment-presenter.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
-import { presentTestEvent } from './test-event-presenter.js'
 
 const POLL_MS = 25
 
@@ -70,7 +71,7 @@ const sendEventRoute = merchantRoute({
   answer: deps => async ctx => {
     const { merchantId } = principalOf(ctx)
     if ((await deps.webhookEndpoints.find(merchantId)) === null) throw new ServiceError('webhook_endpoint_missing')
-    return { status: 201, body: presentTestEvent(await deps.testEnvironment.sendEvent(merchantId)) }
+    return { status: 201, body: presentLoggedEvent(await deps.testEnvironment.sendEvent(merchantId)) }
   }
 })
 
@@ -85,7 +86,7 @@ const listEventsRoute = merchantRoute({
   answer: deps => async ctx => {
     const { limit = listLimit.default } = parseList(parametersOf(ctx.querystring))
     const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
-    return { status: 200, body: { items: events.map(presentTestEvent) } }
+    return { status: 200, body: { items: events.map(presentLoggedEvent) } }
   }
 })
 
@@ -99,7 +100,7 @@ const replayEventRoute = merchantRoute({
       ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase())
       : null
     if (event === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentTestEvent(event) }
+    return { status: 200, body: presentLoggedEvent(event) }
   }
 })
 

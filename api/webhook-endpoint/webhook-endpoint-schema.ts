@@ -1,9 +1,9 @@
 /** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
+import { object, orNull } from '../../contract/request-fields.js'
 import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { parserOf } from '../http/schema.js'
-import { object, orNull } from '../http/schema-fields.js'
 import { invalidRequest } from '../http/service-error.js'
 
 const URL_LENGTH_MAX = 2_048

@@ -7,7 +7,7 @@
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
 
-import { isTestChange, type StatusChange, testTerms } from '../../machines/status-change.js'
+import { isTestChange, type LoggedState, type StatusChange, testTerms } from '../../machines/status-change.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { unreplicated } from '../connection/writes.js'
@@ -34,9 +34,6 @@ const PAGE = 500
 const ALL = Number.POSITIVE_INFINITY
 /** Waiting events that `newest` reads. */
 const WAITING_MAX = 1_000
-
-export const loggedStates = ['waiting', 'undeliverable', 'delivered'] as const
-export type LoggedState = (typeof loggedStates)[number]
 
 export interface LoggedEvent {
   readonly merchantId: string

@@ -3,13 +3,14 @@
  * docs/openapi.json, and what the script of the hosted fields gives to a page.
  */
 import { readFileSync } from 'node:fs'
+import { KNOWN_VALUES, VALUE_TYPES } from '../../contract/answer-fields.js'
+import { publicErrorCodes } from '../../contract/errors.js'
+import type { Json } from '../../contract/schema.js'
 import { declineWords } from '../../machines/decline-words.js'
 import { declineReasons } from '../../machines/declines.js'
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
-import { publicErrorCodes } from './api/error-table.js'
 import { openApiDocument, tokensDocument } from './openapi/document.js'
-import { type Json, KNOWN_VALUES, VALUE_TYPES } from './openapi/schema-parts.js'
 
 const NOTIFICATION = '/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */'
 

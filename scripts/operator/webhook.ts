@@ -1,15 +1,10 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import type { Command } from 'commander'
+import { type LoggedState, loggedStates as states } from '../../machines/status-change.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
-import {
-  byTime,
-  type LoggedEvent,
-  type LoggedState,
-  loggedStates as states,
-  WebhookLog
-} from '../../redis/webhooks/webhook-log.js'
+import { byTime, type LoggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'

@@ -5,11 +5,12 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
+import { presentError } from '../../../contract/error-answer.js'
 import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
-import { type Answer, matchedRoute, type RequestContext, type RequestState } from '../context.js'
+import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
 /** Seconds until a client should retry after a 503: about as long as a restart of Redis. */
@@ -38,26 +39,6 @@ export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger)
     status: errorCatalogue[error.code].status,
     body: presentError(error, ctx.state),
     headers: { ...headersOfCode[error.code], ...error.headers }
-  }
-}
-
-/** The body of an error answer. */
-export function presentError(
-  error: ServiceError,
-  request: Pick<RequestState, 'requestId' | 'correlationId'>
-): { error: Record<string, unknown> } {
-  const spec = errorCatalogue[error.code]
-  return {
-    error: {
-      code: 'publicCode' in spec ? spec.publicCode : error.code,
-      message: spec.message,
-      retryable: spec.retryable,
-      ...error.more,
-      ...(request.correlationId === null ? {} : { correlation_id: request.correlationId }),
-      request_id: request.requestId,
-      ...(error.paymentId === undefined ? {} : { payment_id: error.paymentId }),
-      ...(error.fields === undefined ? {} : { fields: error.fields })
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** Which errors a route may answer: what follows from the facts of a route, and what its work adds. */
 import type { MerchantRoute } from '../../../api/http/route.js'
-import { type ErrorCode, errorCatalogue, publicCodeOf } from '../../../contract/errors.js'
+import { type ErrorCode, errorCatalogue, publicCodesOf } from '../../../contract/errors.js'
 import { shownFailures } from '../../../machines/model.js'
 
 /** What may come before the work of any route has begun. */
@@ -42,14 +42,6 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'GET /v1/test/webhook-events': ['not_found'],
   'POST /v1/test/webhook-events/{id}/replay': ['not_found', 'too_many_events']
 }
-
-/** The codes that merchants see of these rows, each one once. */
-export function publicCodesOf(rows: readonly ErrorCode[]): string[] {
-  return [...new Set(rows.map(publicCodeOf))]
-}
-
-/** Every code that merchants see, once. */
-export const publicErrorCodes: readonly string[] = publicCodesOf(Object.keys(errorCatalogue) as ErrorCode[])
 
 /** The rows of the catalogue that a route may answer. `name` as docs/API.md has it: `POST /v1/payments/{id}/capture`. */
 export function documentedCodes(name: string, { body, needsIdempotencyKey }: MerchantRoute): readonly ErrorCode[] {

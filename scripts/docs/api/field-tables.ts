@@ -1,9 +1,10 @@
 /** Tables of the fields of requests and answers, from their schemas. */
 import type { Schema } from '../../../api/http/schema.js'
+import type { ObjectSchema } from '../../../contract/answer-fields.js'
+import { components } from '../../../contract/components.js'
+import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { table } from '../markdown.js'
-import { answerSchemas } from '../openapi/answer-schemas.js'
-import type { Json, ObjectSchema } from '../openapi/schema-parts.js'
 
 interface FieldRow {
   readonly path: string
@@ -45,9 +46,8 @@ function answerRows({ properties }: ObjectSchema, prefix: string): string[][] {
 }
 
 function resolved(schema: Json): ObjectSchema {
-  const name = String(schema['$ref']).split('/').at(-1)
-  const known: Readonly<Record<string, ObjectSchema>> = answerSchemas
-  return known[name ?? ''] ?? (schema as ObjectSchema)
+  const known = components.find(({ reference }) => reference['$ref'] === schema['$ref'])
+  return known?.schema ?? (schema as ObjectSchema)
 }
 
 /** `timestamp or null`. */

@@ -1,10 +1,17 @@
 /** The made parts of docs/API.md. */
 import { merchantRoutes } from '../../../api/http/api-app.js'
+import { KNOWN_VALUES } from '../../../contract/answer-fields.js'
+import { capabilities } from '../../../contract/capabilities.js'
+import { card } from '../../../contract/card.js'
+import { components } from '../../../contract/components.js'
+import { errorAnswer } from '../../../contract/error-answer.js'
+import { payment } from '../../../contract/payment.js'
+import { token } from '../../../contract/token.js'
+import { registeredWebhookEndpoint } from '../../../contract/webhook-endpoint.js'
+import { loggedWebhookEvent } from '../../../contract/webhook-event.js'
 import { testCards } from '../../../machines/test-cards.js'
 import { filledPage, type Page, table } from '../markdown.js'
-import { answerSchemas } from '../openapi/answer-schemas.js'
 import { tokenRequest } from '../openapi/requests.js'
-import { type Json, KNOWN_VALUES } from '../openapi/schema-parts.js'
 import { documentedCodes, errorsText, TOKEN_CODES } from './error-table.js'
 import { answerTable, fieldTable } from './field-tables.js'
 
@@ -20,13 +27,13 @@ export function nameOf({ method, path }: { method: string; path: string }): stri
 }
 
 const answers = {
-  payment: answerSchemas.Payment,
-  card: answerSchemas.Card,
-  'webhook endpoint': answerSchemas.RegisteredWebhookEndpoint,
-  'webhook event': answerSchemas.LoggedWebhookEvent,
-  capabilities: answerSchemas.Capabilities,
-  error: answerSchemas.Error,
-  token: answerSchemas.Token
+  payment,
+  card,
+  'webhook endpoint': registeredWebhookEndpoint,
+  'webhook event': loggedWebhookEvent,
+  capabilities,
+  error: errorAnswer,
+  token
 }
 
 function madeParts(): ReadonlyMap<string, string> {
@@ -43,7 +50,7 @@ function madeParts(): ReadonlyMap<string, string> {
     if (route.query !== null) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
     parts.set(`errors of ${name}`, errorsText(documentedCodes(name, route)))
   }
-  for (const [name, schema] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
+  for (const [name, { schema }] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts
 }
 
@@ -57,8 +64,8 @@ function routeTable(): string {
 
 /** The texts of answers and events that may get other values, with those of today. */
 function growingLists(): string {
-  const rows = Object.entries(answerSchemas).flatMap(([name, { properties }]) =>
-    Object.entries<Json>(properties).flatMap(([field, { [KNOWN_VALUES]: values }]) =>
+  const rows = components.flatMap(({ name, schema }) =>
+    Object.entries(schema.properties).flatMap(([field, { [KNOWN_VALUES]: values }]) =>
       Array.isArray(values) ? [[`\`${name}\``, `\`${field}\``, values.map(value => `\`${value}\``).join(', ')]] : []
     )
   )

@@ -2,20 +2,19 @@
  * An example for each answer of 2xx, from the presenters that make the answers. A system test sends the examples of the
  * requests to the service and compares.
  */
-import { presentCard } from '../../../api/cards/card-presenter.js'
+
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
-import { presentPayment } from '../../../api/payments/payment-presenter.js'
-import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
-import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
-import { encodeEvent } from '../../../contract/webhook-event.js'
+import { presentCard } from '../../../contract/card.js'
+import { presentPayment } from '../../../contract/payment.js'
+import type { Json } from '../../../contract/schema.js'
+import { presentEndpoint, presentNewEndpoint } from '../../../contract/webhook-endpoint.js'
+import { presentEvent, presentLoggedEvent } from '../../../contract/webhook-event.js'
 import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
 import { type StatusChange, statusChangeOf, testChange } from '../../../machines/status-change.js'
 import { eventIdOf } from '../../../redis/webhooks/webhook-event.js'
-import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
-import type { Json } from './schema-parts.js'
 
 export const EXAMPLE_PAYMENT_ID = '019b8e2c-5c00-7000-8000-000000000001'
 export const EXAMPLE_TOKEN_ID = 'the-token-of-the-hosted-fields'
@@ -112,9 +111,9 @@ export const EXAMPLE_EVENT_ID = eventIdOf(statusChangeOf(captured, afterS(1)))
 
 /** The event of a merchant; one that was delivered with its attempt. */
 function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
-  const event = loggedEvent('', state, change)
-  const attempt = { eventId: event.eventId, atMs: change.occurredAtMs, status: 204, durationMs: 12, note: '' }
-  return presentTestEvent({ event, attempts: state === 'delivered' ? [attempt] : [] })
+  const attempt = { atMs: change.occurredAtMs, status: 204, durationMs: 12, note: '' }
+  const attempts = state === 'delivered' ? [attempt] : []
+  return presentLoggedEvent({ eventId: eventIdOf(change), state, change, nextAttemptAtMs: null, attempts })
 }
 
 const card = presentCard(
@@ -176,9 +175,9 @@ export function answerExample(operationId: string, status: number): Json {
 }
 
 /** The event that tells of the captured payment. */
-export function eventExample(): unknown {
+export function eventExample(): Json {
   const change = statusChangeOf(captured, afterS(1))
-  return JSON.parse(encodeEvent({ eventId: eventIdOf(change), change, terms: captured.terms }))
+  return presentEvent({ eventId: eventIdOf(change), change, terms: captured.terms })
 }
 
 function present({ terms, progress }: Payment): Json {

@@ -1,7 +1,8 @@
 /** The documents as files. */
+
+import type { Json } from '../../../contract/schema.js'
 import { openApiDocument, tokensDocument } from './document.js'
 import { olderVersion } from './older-version.js'
-import type { Json } from './schema-parts.js'
 
 export const OPENAPI_FILE = 'docs/openapi.json'
 

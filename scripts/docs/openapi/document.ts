@@ -3,21 +3,21 @@
  * document for the side of the browser, which has another address and another key. older-version.ts makes the documents
  * for tools that read OpenAPI 3.0.
  *
- * They have the same sources as docs/API.md: routes and request schemas of `api/`, the schemas of answers
- * (answer-schemas.ts), the error catalogue. The system tests hold every answer of the service against them.
+ * They have the same sources as docs/API.md: the routes of `api/` and the contract. The system tests hold every answer of the service against them.
  */
 import { merchantRoutes } from '../../../api/http/api-app.js'
+import { reference } from '../../../contract/answer-fields.js'
+import { components as shown } from '../../../contract/components.js'
+import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
 import { answerExample } from './answer-examples.js'
-import { answerSchemas } from './answer-schemas.js'
 import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
 import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
 import { linkComponents, linksOf } from './links.js'
 import { bodyOf, queryParameters, tokenRequest } from './requests.js'
-import { type Json, reference } from './schema-parts.js'
 import { webhookEvents } from './webhooks.js'
 
 const VERSION = { openapi: '3.1.1' }
@@ -77,7 +77,7 @@ export function tokensDocument(): Json {
 }
 
 function newComponents(): Components {
-  return { schemas: { ...answerSchemas }, responses: {} }
+  return { schemas: Object.fromEntries(shown.map(({ name, schema }) => [name, schema])), responses: {} }
 }
 
 /** The document with its key and with the components that it uses. */

@@ -1,9 +1,11 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
-import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
-import { publicCodesOf, STANDARD_CODES } from '../api/error-table.js'
+
+import { reference } from '../../../contract/answer-fields.js'
+import { type ErrorCode, errorCatalogue, publicCodesOf } from '../../../contract/errors.js'
+import type { Json } from '../../../contract/schema.js'
+import { STANDARD_CODES } from '../api/error-table.js'
 import { headersOf, isAboutPayment } from './headers.js'
 import { capitalised } from './requests.js'
-import { type Json, reference } from './schema-parts.js'
 
 const EXAMPLE_ID = '0193c1a5-7c2e-7f5a-8a3b-1d2e3f4a5b6c'
 

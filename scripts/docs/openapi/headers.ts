@@ -1,6 +1,8 @@
 /** Headers of requests and answers; docs/API.md has the same tables in prose. */
+
+import { KNOWN_VALUES } from '../../../contract/answer-fields.js'
+import type { Json } from '../../../contract/schema.js'
 import { EXAMPLE_CARD_ID, EXAMPLE_EVENT_ID, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
-import { type Json, KNOWN_VALUES } from './schema-parts.js'
 
 const uuid = { type: 'string', format: 'uuid' }
 // With the pattern, tools that make up values make UUIDs.

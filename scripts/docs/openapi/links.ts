@@ -1,5 +1,5 @@
 /** What can be done with what an answer holds: links of OpenAPI, which tools follow from one request to the next. */
-import type { Json } from './schema-parts.js'
+import type { Json } from '../../../contract/schema.js'
 
 const link = (operationId: string, parameter: string, field: string): Json => ({
   operationId,

@@ -1,6 +1,7 @@
 /** OpenAPI 3.0.3 of a document in OpenAPI 3.1, for generators: most of them read 3.0 only, or read 3.1 with mistakes. */
+
+import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
-import type { Json } from './schema-parts.js'
 
 /** The same document in the older version. Webhooks stand as callbacks of the route that registers their address. */
 export function olderVersion(document: Json): Json {

@@ -2,9 +2,9 @@
 import type { MerchantRoute } from '../../../api/http/route.js'
 import type { Schema } from '../../../api/http/schema.js'
 import type { TokenField } from '../../../api/tokens/card-input.js'
+import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { OperationWords } from './api-operations.js'
-import type { Json } from './schema-parts.js'
 
 /** Keeps a schema under a name; answers the reference to it. */
 export type SchemaCollector = (name: string, schema: Json) => Json

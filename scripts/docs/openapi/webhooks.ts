@@ -1,7 +1,9 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
+
+import { oneOfKnown, reference } from '../../../contract/answer-fields.js'
+import type { Json } from '../../../contract/schema.js'
 import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../contract/webhook-event.js'
 import { eventExample } from './answer-examples.js'
-import { type Json, oneOfKnown, reference } from './schema-parts.js'
 
 const signature = {
   name: 'X-Service-Signature',
