@@ -71,6 +71,7 @@ const NAMED = [
   'test/support/tiny-process.ts',
   'test/runner/counting-reporter.ts',
   'test/chaos/shifted-clock.ts',
+  'test/containers-drill/inside.ts',
   'scripts/bench/webhook-receiver.ts',
   'scripts/bench/rivals/bare-api.ts',
   'scripts/bench/rivals/bare-worker.ts',

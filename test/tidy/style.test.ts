@@ -13,7 +13,9 @@ const sources = readSources()
 const isTest = (path: string): boolean => path.startsWith('test/')
 /** Programs among the tests: `npm run chaos` and the like. They are as short as other sources. */
 const isTool = (path: string): boolean =>
-  /^test\/(chaos|clients-drill|cluster-drill|live-drill|runner|simulation)\/(?!.*\.test\.ts$)/.test(path)
+  /^test\/(chaos|clients-drill|cluster-drill|containers-drill|live-drill|runner|simulation)\/(?!.*\.test\.ts$)/.test(
+    path
+  )
 
 describe('style', () => {
   it('keeps files short', () => {
@@ -54,7 +56,8 @@ describe('style', () => {
   })
 
   it('mirrors the sources: a test file stands in the folder of the same name', () => {
-    const free = /^test\/(system|support|tidy|chaos|clients-drill|cluster-drill|live-drill|runner|simulation)\//
+    const free =
+      /^test\/(system|support|tidy|chaos|clients-drill|cluster-drill|containers-drill|live-drill|runner|simulation)\//
     const lost = sources
       .map(({ path }) => path)
       .filter(path => isTest(path) && !free.test(path) && !existsSync(folderBehind(path)))
