@@ -4,6 +4,7 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { reasonOf } from '../connection/redis-errors.js'
+import { brokenBy, durableConditions, readSettings } from './conditions.js'
 
 /**
  * In the live environment it throws when the durable Redis may lose what it has confirmed; everywhere it makes that a
@@ -24,17 +25,9 @@ export async function requireDurability(
   onReadyCheck('durability', check)
 }
 
-/** The values that are durable enough. `no-appendfsync-on-rewrite yes` skips fsync while the file is rewritten. */
-const requirements = [
-  { name: 'appendonly', allowed: ['yes'] },
-  { name: 'appendfsync', allowed: ['always'] },
-  { name: 'no-appendfsync-on-rewrite', allowed: ['no'] },
-  { name: 'maxmemory-policy', allowed: ['noeviction'] }
-] as const
-
 /**
  * The sentence that says what could lose an accepted payment, or undefined. `acceptEverysec` allows that fsync. Of a
- * Cluster all masters are asked. Rejects with a sentence when one does not answer.
+ * Cluster all masters are asked, as far as their user may read settings. Rejects with a sentence when one does not answer.
  */
 export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): Promise<string | undefined> {
   const found = Promise.all(mastersOf(redis).map(node => weakSettings(node, acceptEverysec)))
@@ -45,19 +38,17 @@ export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): 
 
 /** The settings of one server that are not durable enough, such as "appendonly is no, must be yes". */
 export async function weakSettings(server: Redis, acceptEverysec: boolean): Promise<string[]> {
-  const problems: string[] = []
-  for (const { name, allowed } of requirements) {
-    const reply: unknown = await server.config('GET', name)
-    const value = Array.isArray(reply) ? String(reply[1]) : 'unknown'
-    const accepted: readonly string[] = name === 'appendfsync' && acceptEverysec ? ['always', 'everysec'] : allowed
-    if (!accepted.includes(value)) problems.push(`${name} is ${value}, must be ${accepted.join(' or ')}`)
-  }
-  return problems
+  const wanted = durableConditions.map(condition =>
+    condition.setting === 'appendfsync' && acceptEverysec
+      ? { ...condition, allowed: [...condition.allowed, 'everysec'] }
+      : condition
+  )
+  return brokenBy(await readSettings(server), wanted).map(
+    ({ setting, value, allowed }) => `${setting} is ${value}, must be ${allowed.join(' or ')}`
+  )
 }
 
 /** Rejects with the sentence for /readyz when the durable Redis could not be asked. */
 export function rejectAsUnreachable(error: unknown): never {
-  throw new Error(
-    `The Redis of REDIS_URL can't be asked (${reasonOf(error)}). It must be up and allow PING and CONFIG GET.`
-  )
+  throw new Error(`The Redis of REDIS_URL can't be asked (${reasonOf(error)}). It must be up and allow INFO and EVAL.`)
 }

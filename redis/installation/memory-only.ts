@@ -67,10 +67,17 @@ export async function openMemoryOnly(
   return secrets
 }
 
-/** The same questions for a command that works with no data, asked once. Writes nothing. Rejects while the server is down. */
-export async function memoryOnlyProblems(secrets: Redis, installation: Installation | null): Promise<DiskUse> {
-  if (!(secrets instanceof Single)) throw new Error(NO_CLUSTER)
-  const use = await diskUseOf(secrets, answer => within(LOOK_MAX_MS, answer))
+/**
+ * The same questions for a command that works with no data, asked once. `settings`: a connection that reads settings. Writes
+ * nothing. Rejects while the server is down.
+ */
+export async function memoryOnlyProblems(
+  secrets: Redis,
+  settings: Redis,
+  installation: Installation | null
+): Promise<DiskUse> {
+  if (!(settings instanceof Single)) throw new Error(NO_CLUSTER)
+  const use = await diskUseOf(settings, answer => within(LOOK_MAX_MS, answer))
   if (use.problem !== undefined || installation === null) return use
   return { ...use, problem: otherTie(await secrets.get(keys.installation()), installation) }
 }

@@ -110,7 +110,8 @@ export function aclServer(server: AclServer): { readonly file: string; readonly 
 /** What the rules of a user give: its commands, and the keys that its scripts change. */
 function needsOf(rules: readonly string[]): Need[] {
   const commands = commandsIn(rules).map(words => words.join(' '))
-  const samples = samplesOf(rules)
+  const keysAndChannels = samplesOf(rules)
+  const samples = keysAndChannels.length === 0 ? [''] : keysAndChannels
   const patterns = rules.filter(rule => rule.startsWith('~')).map(rule => rule.slice(1))
   return [
     // Some commands are allowed for some keys or channels only.

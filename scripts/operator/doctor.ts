@@ -1,8 +1,9 @@
 /** `doctor`: checks a whole installation; for each fault what is wrong and what to do. Changes nothing. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { connect, disconnect } from '../../redis/connection/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
 import { readConfig } from '../../runtime/config.js'
@@ -26,6 +27,7 @@ const ROOT = new URL('../../../', import.meta.url)
 interface DoctorOptions extends OpsOptions {
   readonly https?: readonly string[]
   readonly alerts?: string
+  readonly logins?: string
 }
 
 const EXAMPLES = `
@@ -38,6 +40,8 @@ Examples:
   npm run --silent operator -- doctor
   # after a deployment, in live
   npm run --silent operator -- doctor --ops http://10.0.0.1:9100,http://10.0.0.2:9100 --https https://api.example.com
+  # also the settings of both Redis, which no user of a process may read
+  npm run --silent operator -- doctor --logins /root/redis-setup/doctor
   # what is wrong, for a job
   npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
 
@@ -54,6 +58,10 @@ export function doctorCommand(program: Command, verb: VerbMaker): void {
       listOf(address)
     )
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
+    .option(
+      '--logins <folder>',
+      'with redis_url and secrets_redis_url of the user `doctor`, who reads the settings of both Redis'
+    )
     .addHelpText('after', EXAMPLES)
 }
 
@@ -63,7 +71,7 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
   const { seen, silent } = await askProcesses(places)
   const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([
-    examineRedis(seen, env),
+    examineRedis(options, seen, env),
     checkCardNetwork(env),
     checkCertificates(options.https ?? [])
   ])
@@ -87,24 +95,37 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
 }
 
 /** The checks that need the durable Redis, and the memory-only one. */
-async function examineRedis(seen: readonly SeenProcess[], env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
+async function examineRedis(
+  { logins }: DoctorOptions,
+  seen: readonly SeenProcess[],
+  env: NodeJS.ProcessEnv | undefined
+): Promise<Finding[]> {
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt(
     'durable redis',
     message => mendOfCertificate(message) ?? mend,
     async () => {
       const { url, secretsUrl, archiveUrl } = await addressesOf(env)
-      const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
+      const connections: Redis[] = []
+      const connectTo = async (address: string): Promise<Redis> => {
+        const log = createLogger('operator', 'silent')
+        const connected = await connect(address, 'commands', log, 'REDIS_URL', CONNECT_DEADLINE_MS)
+        connections.push(connected)
+        return connected
+      }
       try {
+        const redis = await connectTo(url)
+        const settings = logins === undefined ? redis : await connectTo(addressIn(logins, 'redis_url'))
+        const settingsUrl = logins === undefined ? undefined : addressIn(logins, 'secrets_redis_url')
         const swapped = await checkSwapped(redis, secretsUrl)
         if (swapped !== undefined) return swapped
         const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
         const { installation, findings } = await checkInstallation(redis, config)
         const serviceMs = await serviceNowMs({ redis, config })
         const [durable, work, memoryOnly, heartbeats, egress, archive] = await Promise.all([
-          checkDurable(redis, config),
+          checkDurable(redis, settings, config),
           checkWork(redis, config, serviceMs),
-          checkMemoryOnly(secretsUrl, config, installation),
+          checkMemoryOnly(secretsUrl, settingsUrl, config, installation),
           checkHeartbeats(redis, config),
           checkEgress(redis, config),
           checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
@@ -127,10 +148,15 @@ async function examineRedis(seen: readonly SeenProcess[], env: NodeJS.ProcessEnv
           ...archive
         ]
       } finally {
-        await disconnect(redis)
+        await Promise.all(connections.map(disconnect))
       }
     }
   )
+}
+
+/** A file that redis-setup.sh makes for a user. */
+function addressIn(folder: string, file: string): string {
+  return readFileSync(join(folder, file), 'utf8').trim()
 }
 
 const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const

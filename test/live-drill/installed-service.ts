@@ -1,5 +1,5 @@
 /** A live installation on this machine, made as docs/ says: its servers, its processes, and its operator. */
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
 import { OPS_FILE, readJson } from '../../scripts/start/data-dir.js'
@@ -21,6 +21,8 @@ export interface Installation extends Servers {
   startProcesses(...scale: string[]): Promise<void>
   /** Where each instance serves /readyz, by its name. */
   opsUrls(): Promise<ReadonlyMap<string, string>>
+  /** A folder with the addresses of a user of both Redis, as redis-setup.sh makes it. */
+  loginsOf(user: string): Promise<string>
   /** Runs the operator's command line, such as `merchant list`. Rejects with its complaint. */
   operator(line: string, environment?: NodeJS.ProcessEnv): Promise<Readonly<Record<string, unknown>>>
 }
@@ -53,6 +55,13 @@ export async function install({ output, ...options }: ServerOptions): Promise<In
     },
     async opsUrls() {
       return new Map(Object.entries((await readJson(dir, OPS_FILE)) ?? {}).map(([name, url]) => [name, String(url)]))
+    },
+    async loginsOf(user) {
+      const folder = join(dir, 'logins', user)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await writeFile(join(folder, 'redis_url'), servers.durable.url(user), { mode: 0o600 })
+      await writeFile(join(folder, 'secrets_redis_url'), servers.memoryOnly.url(user), { mode: 0o600 })
+      return folder
     },
     async operator(line, environment = {}) {
       const command = [join(root, 'dist/scripts/operator/operator.js'), ...line.split(' '), '--json']

@@ -58,7 +58,8 @@ export const doctor: Step = {
     const { settings } = installation
     const own = Object.entries(settings.of('payments')).filter(([name]) => name.startsWith('NETWORK_'))
     const urls = [...(await installation.opsUrls()).values()].join(',')
-    const answer = await installation.operator(`doctor --ops ${urls}`, Object.fromEntries(own))
+    const logins = await installation.loginsOf('doctor')
+    const answer = await installation.operator(`doctor --ops ${urls} --logins ${logins}`, Object.fromEntries(own))
     const findings = answer['findings'] as { check: string; state: string; found: string }[]
     const bad = findings.filter(({ state }) => state !== 'ok').map(({ check, found }) => `${check}: ${found}`)
     return { isOk: bad.length === 0, seen: bad.join('; ') || `${findings.length} checks, all well` }

@@ -4,6 +4,13 @@ import { mastersOf, nameOfServer } from '../../../redis/connection/cluster-nodes
 import type { Redis } from '../../../redis/connection/connections.js'
 import { clockWarning } from '../../../redis/connection/redis-clock.js'
 import { growthWarning } from '../../../redis/installation/append-only-file.js'
+import {
+  type Condition,
+  durableConditions,
+  REWRITE_SETTING,
+  readSettings,
+  SNAPSHOTS
+} from '../../../redis/installation/conditions.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { agreed, findInstallation, type Installation } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
@@ -24,20 +31,51 @@ const REWRITE = 'CONFIG SET auto-aof-rewrite-percentage 100, also in its configu
 const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
 const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
 
-/** All checks of the durable Redis that need no other part. */
-export async function checkDurable(redis: Redis, config: Config): Promise<Finding[]> {
-  const everysec = config.acceptEverysec === 'yes'
+/** All checks of the durable Redis that need no other part. `settings`: a connection that reads them, if `redis` does not. */
+export async function checkDurable(redis: Redis, settings: Redis, config: Config): Promise<Finding[]> {
   const found = await Promise.all([
-    inquiry('durability', 'appended, synced, never evicted', SET_SETTINGS, () => durabilityProblem(redis, everysec)),
+    attempt('durability', SET_SETTINGS, () => durabilityFindings(settings, config)),
     inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
     inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
-    inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(redis), warning),
+    inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(settings), warning),
     checkUsers(redis, 'durable', config),
     checkServers(redis, 'REDIS_URL'),
     checkLimit(redis, 'REDIS_URL', config)
   ])
   return found.flat()
+}
+
+/** By the check that processes have, and whether it could see every setting. */
+async function durabilityFindings(settings: Redis, { acceptEverysec }: Config): Promise<Finding[]> {
+  const check = 'durability'
+  const [sentence, unread] = await Promise.all([
+    durabilityProblem(settings, acceptEverysec === 'yes'),
+    unreadSettings(settings, durableConditions)
+  ])
+  return verdict(
+    check,
+    'appended, synced, never evicted',
+    sentence !== undefined && problem(check, sentence, SET_SETTINGS),
+    unread.length > 0 && notRead(check, unread)
+  )
+}
+
+/** The settings of these conditions that the user of a connection may not read. */
+export async function unreadSettings(redis: Redis, conditions: readonly Condition[]): Promise<string[]> {
+  const found = await Promise.all(mastersOf(redis).map(readSettings))
+  return conditions
+    .map(({ setting }) => setting)
+    .filter(setting => setting !== SNAPSHOTS && found.some(known => !known.has(setting)))
+}
+
+/** Settings that only the user `doctor` may read. */
+export function notRead(check: string, unread: readonly string[]): Finding {
+  return notChecked(
+    check,
+    `This user may not read ${unread.join(', ')}.`,
+    'Name the folder with the addresses of the user `doctor`: --logins FOLDER (docs/SECURITY.md, Redis). A service without CONFIG: see docs/REDIS.md, Managed services.'
+  )
 }
 
 /** Whether the data is that of the settings. Resolves to null data when there is none that processes could use. */
@@ -111,17 +149,15 @@ export async function checkServers(redis: Redis, variable: string): Promise<Find
 }
 
 /** A server that is never rewritten again, or has not been for long. */
-async function growth(redis: Redis): Promise<string | undefined> {
+async function growth(settings: Redis): Promise<string | undefined> {
   const found = await Promise.all(
-    mastersOf(redis).map(async node => {
-      const reply: unknown = await node.config('GET', 'auto-aof-rewrite-percentage')
-      const isOff = Array.isArray(reply) && String(reply[1]) === '0'
-      return isOff
-        ? `${nameOfServer(node)} has auto-aof-rewrite-percentage 0, as during a backup: its file only grows.`
+    mastersOf(settings).map(async node =>
+      (await readSettings(node)).get(REWRITE_SETTING) === '0'
+        ? `${nameOfServer(node)} has ${REWRITE_SETTING} 0, as during a backup: its file only grows.`
         : undefined
-    })
+    )
   )
-  return found.find(sentence => sentence !== undefined) ?? (await growthWarning(redis))
+  return found.find(sentence => sentence !== undefined) ?? (await growthWarning(settings))
 }
 
 /** Whether a full server refuses writes before its machine is full. In the test environment the default will do. */

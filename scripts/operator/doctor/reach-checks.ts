@@ -2,6 +2,7 @@
 import { connect, isIP } from 'node:net'
 import { connect as connectRedis, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
+import { memoryOnlyConditions } from '../../../redis/installation/conditions.js'
 import type { Installation } from '../../../redis/installation/installation.js'
 import { memoryOnlyProblems } from '../../../redis/installation/memory-only.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
@@ -13,7 +14,7 @@ import { messageOf } from '../../../runtime/message-of.js'
 import { probeCardNetwork } from '../../../workers/network/card-network.js'
 import { assertAllowed, checkedLookup } from '../../../workers/webhooks/resolver.js'
 import { checkCertificates } from './certificates.js'
-import { checkLimit, checkServers, checkUsers } from './durable-checks.js'
+import { checkLimit, checkServers, checkUsers, notRead, unreadSettings } from './durable-checks.js'
 import {
   attempt,
   CONNECT_TIMEOUT_MS,
@@ -30,9 +31,10 @@ import {
 /** Enough to see whether connections to the internet work, and no load for merchants. */
 const ENDPOINTS_MAX = 20
 
-/** The memory-only Redis and its users. `url` undefined: its address is not known. */
+/** The memory-only Redis and its users. `url` undefined: its address is not known. `settingsUrl`: with the user `doctor`. */
 export async function checkMemoryOnly(
   url: string | undefined,
+  settingsUrl: string | undefined,
   config: Config,
   installation: Installation | null
 ): Promise<Finding[]> {
@@ -45,22 +47,31 @@ export async function checkMemoryOnly(
     check,
     message => mendOfCertificate(message) ?? mend,
     async () => {
-      const secrets = await connectRedis(url, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
+      const connections: Redis[] = []
+      const connectTo = async (address: string): Promise<Redis> => {
+        const connected = await connectRedis(address, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
+        connections.push(connected)
+        return connected
+      }
       try {
-        const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, installation)
+        const secrets = await connectTo(url)
+        const settings = settingsUrl === undefined ? secrets : await connectTo(settingsUrl)
+        const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, settings, installation)
+        const unread = await unreadSettings(settings, memoryOnlyConditions)
         return [
           ...verdict(
             check,
             'writes nothing to a disk, evicts nothing',
             fault !== undefined && problem(check, fault, mend),
-            doubt !== undefined && warning(check, doubt, mend)
+            doubt !== undefined && warning(check, doubt, mend),
+            unread.length > 0 && notRead(check, unread)
           ),
           ...(await checkUsers(secrets, 'memoryOnly', config)),
           ...(await checkServers(secrets, 'SECRETS_REDIS_URL')),
           ...(await checkLimit(secrets, 'SECRETS_REDIS_URL', config))
         ]
       } finally {
-        await disconnect(secrets)
+        await Promise.all(connections.map(disconnect))
       }
     }
   )

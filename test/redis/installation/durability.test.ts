@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Environment } from '../../../machines/model.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { requireDurability } from '../../../redis/installation/durability.js'
+import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
 
 /** One process that asks for durability: its answer to /readyz, once it has started. */
@@ -55,6 +57,40 @@ describe('a process that says "it is written down"', () => {
       )
     } finally {
       await test.redis.config('SET', 'no-appendfsync-on-rewrite', 'no')
+    }
+  })
+
+  describe('and may not read settings', () => {
+    let redis: Redis
+    before(async () => {
+      await test.redis.acl('SETUSER', 'narrow', 'on', '>word', '~*', '&*', '+@all', '-config')
+      redis = await connect(test.url.replace('://', '://narrow:word@'), 'commands', createLogger('test', 'silent'))
+    })
+    after(async () => {
+      await disconnect(redis)
+      await test.redis.acl('DELUSER', 'narrow')
+    })
+
+    it('starts in live, and leaves nothing in the ACL log', async () => {
+      await test.redis.acl('LOG', 'RESET')
+      expect(await startOn(redis, 'live')).to.equal(undefined)
+      expect(await test.redis.acl('LOG')).to.deep.equal([])
+    })
+
+    for (const [setting, wrong, right] of [
+      ['appendonly', 'no', 'yes'],
+      ['maxmemory-policy', 'allkeys-lru', 'noeviction']
+    ] as const) {
+      it(`is refused while ${setting} is ${wrong}`, async () => {
+        await test.redis.config('SET', setting, wrong)
+        try {
+          const problem = `The Redis of REDIS_URL may lose accepted payments: ${setting} is ${wrong}, must be ${right}.`
+          expect(await startOn(redis, 'test')).to.equal(problem)
+          expect(await startOn(redis, 'live').catch(String)).to.equal(`Error: ${problem}`)
+        } finally {
+          await test.redis.config('SET', setting, right)
+        }
+      })
     }
   })
 })

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Redis } from '../../../redis/connection/connections.js'
@@ -74,6 +74,23 @@ describe('the memory-only Redis', function () {
     expect(await redis.get('token')).to.equal(null)
   })
 
+  it('that has written a snapshot is not used, also by a user that may not read settings', async () => {
+    await test.secrets.call('ACL', 'SETUSER', 'narrow', 'on', '>word', '~*', '&*', '+@all', '-config')
+    const redis = await user.open(test.secretsUrl.replace('://', '://narrow:word@'))
+    expect(await redis.get('token')).to.equal(null)
+    await test.secrets.call('SAVE')
+    try {
+      expect(await user.healthOf('problem')).to.match(/has written a snapshot .*delete the file, .*CONFIG RESETSTAT/)
+      expect(await redis.get('token').then(String, String)).to.match(/not proved to keep nothing on a disk/)
+    } finally {
+      const [, dir = ''] = (await test.secrets.config('GET', 'dir')) as string[]
+      await rm(join(dir, 'dump.rdb'))
+      await test.secrets.call('CONFIG', 'RESETSTAT')
+    }
+    expect(await user.healthOf('problem')).to.equal(undefined)
+    await test.secrets.call('ACL', 'DELUSER', 'narrow')
+  })
+
   it('that evicts keys is a warning', async () => {
     await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'maxmemory-policy', 'allkeys-lru')
@@ -105,10 +122,10 @@ describe('the memory-only Redis', function () {
   it('that refuses to tell for a moment is used again within seconds, without a probe', async () => {
     await test.secrets.call('ACL', 'SETUSER', 'late', 'on', '>word', '~*', '&*', '+@all')
     const redis = await user.open(test.secretsUrl.replace('://', '://late:word@'))
-    await test.secrets.call('ACL', 'SETUSER', 'late', '-config')
+    await test.secrets.call('ACL', 'SETUSER', 'late', '-info')
     await test.secrets.call('CLIENT', 'KILL', 'USER', 'late')
     await until('it is refused', async () => (await redis.get('token').then(() => '', String)).includes('not proved'))
-    await test.secrets.call('ACL', 'SETUSER', 'late', '+config')
+    await test.secrets.call('ACL', 'SETUSER', 'late', '+info')
     await until('it is used', async () => (await redis.get('token').catch(() => '')) === null, 5_000)
     await test.secrets.call('ACL', 'DELUSER', 'late')
   })

@@ -52,7 +52,7 @@ for (const server of ['durable', 'memoryOnly'] as const) {
       ['-hset', 'HSET'],
       ['-eval', 'EVAL'],
       ['resetkeys', server === 'durable' ? 'keys {p*}:*' : 'keys token:*'],
-      ['-config|get', 'CONFIG GET']
+      ['-evalsha', 'EVALSHA']
     ] as const) {
       it(`does not start in live, and is not ready in test, after ${missing}`, async () => {
         await admin.acl('SETUSER', 'payments', missing)

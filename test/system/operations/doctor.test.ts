@@ -1,5 +1,5 @@
 /** `operator doctor` on a service that is well, and on one thing after the other that is not. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -8,7 +8,7 @@ import { createLogger } from '../../../runtime/log.js'
 import { certificateFinding } from '../../../scripts/operator/doctor/certificates.js'
 import { operate } from '../../support/operator.js'
 import { usePostgres } from '../../support/postgres.js'
-import { makeRedisUsers } from '../../support/redis-users.js'
+import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { useService } from '../../support/service.js'
 import type { Place } from './doctor-fault.js'
 import { faults, network, users } from './doctor-faults.js'
@@ -99,6 +99,27 @@ describe('operator doctor', function () {
       expect(findings.find(({ check }) => check === 'card network')).to.include({ state: 'ok' })
     } finally {
       await Promise.all([undo?.(), memoryOnly.acl('DELUSER', ...secretUsers)])
+    }
+  })
+
+  it('reads settings as the user doctor, who is named by --logins; without it they are not checked', async () => {
+    const made = await makeRedisUsers(durable, 'durable')
+    const secretsMade = await makeRedisUsers(memoryOnly, 'memory-only')
+    const { redisUrl, secretsRedisUrl } = service()
+    const as = { REDIS_URL: urlAs('operator', redisUrl), SECRETS_REDIS_URL: urlAs('operator', secretsRedisUrl) }
+    const stateOf = async (args: readonly string[], name: string) =>
+      (await examine(args, as)).findings.find(({ check }) => check === name)?.state
+    try {
+      for (const name of ['durability', 'memory-only redis']) expect(await stateOf([], name)).to.equal('not checked')
+      await writeFile(join(dir, 'redis_url'), `${urlAs('doctor', redisUrl)}\n`)
+      await writeFile(join(dir, 'secrets_redis_url'), `${urlAs('doctor', secretsRedisUrl)}\n`)
+      const logins = ['--logins', dir]
+      for (const name of ['durability', 'memory-only redis']) expect(await stateOf(logins, name)).to.equal('ok')
+      await Promise.all([durable.config('SET', 'appendfsync', 'everysec'), memoryOnly.config('SET', 'save', '3600 1')])
+      for (const name of ['durability', 'memory-only redis']) expect(await stateOf(logins, name)).to.equal('problem')
+    } finally {
+      await Promise.all([durable.config('SET', 'appendfsync', 'always'), memoryOnly.config('SET', 'save', '')])
+      await Promise.all([durable.acl('DELUSER', ...made), memoryOnly.acl('DELUSER', ...secretsMade)])
     }
   })
 
