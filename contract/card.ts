@@ -1,6 +1,19 @@
-/** A stored card as merchants see it (docs/API.md#post-v1cards): its schema, and how it is made. */
+/** A stored card as merchants see it (docs/API.md#post-v1cards): what stores it, its schema, and how it is made. */
 import { isExpired } from '../machines/card-brands.js'
 import { component, object, oneOfKnown, type Shown, text } from './answer-fields.js'
+import { about, givenId, object as request } from './request-fields.js'
+
+/** Body of POST /v1/cards. */
+export const storeCardBody = request(
+  {
+    token_id: about(
+      'from the hosted fields, or from POST /v1/tokens; it is used up',
+      givenId('the one-use token from the browser')
+    )
+  },
+  ['token_id'],
+  'must be a JSON object'
+)
 
 export const card = component(
   'Card',

@@ -35,6 +35,7 @@ import {
   uuid,
   VALUE_TYPES
 } from './answer-fields.js'
+import { answerTexts, presentTexts } from './merchant-texts.js'
 import {
   operation,
   paymentFailure,
@@ -107,7 +108,7 @@ export const payment = component(
       refunded_cents: cents('refunded so far by your requests'),
       currency: oneOfKnown('as sent', [CURRENCY]),
       installments: count('as sent'),
-      statement_descriptor: textOrNull('as sent'),
+      ...answerTexts,
       card: paymentCard.reference,
       customer: paymentCustomer.reference,
       provider: paymentProvider.reference,
@@ -158,7 +159,7 @@ export function presentPayment(
     refunded_cents: progress.refundedCents,
     currency: terms.currency,
     installments: terms.installments,
-    statement_descriptor: terms.statementDescriptor,
+    ...presentTexts(terms),
     card: { brand: terms.card.brand, last4: terms.card.last4, card_id: terms.card.cardId },
     customer: { name: terms.customer.name, email: terms.customer.email },
     provider: {

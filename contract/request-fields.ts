@@ -1,5 +1,8 @@
-/** Fields that several requests share, and builders of common ones. Limits: docs/API.md#post-v1payments. */
-import type { Schema } from './schema.js'
+/**
+ * What the schemas of requests are made of. Every field says all its rules in `rule`, as a sentence that follows its name.
+ * Limits: docs/API.md#post-v1payments.
+ */
+import type { ObjectOf, Properties, Schema } from './schema.js'
 
 /**
  * Cents. The contract names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
@@ -12,7 +15,7 @@ export const INSTALLMENTS_MAX = 18
 /** The only currency (docs/API.md#post-v1payments). */
 export const CURRENCY = 'BRL'
 
-export const amountCents: Schema = {
+export const amountCents: Schema<number> = {
   type: 'integer',
   minimum: 1,
   maximum: AMOUNT_CENTS_MAX,
@@ -20,7 +23,7 @@ export const amountCents: Schema = {
 }
 
 /** Text that must not be blank; `max` counts characters (code points), not bytes. */
-export function filled(max: number): Schema {
+export function filled(max: number): Schema<string> {
   return {
     type: 'string',
     maxLength: max,
@@ -31,7 +34,7 @@ export function filled(max: number): Schema {
 }
 
 /** Text that may be empty. */
-export function text(max: number): Schema {
+export function text(max: number): Schema<string> {
   return {
     type: 'string',
     maxLength: max,
@@ -42,19 +45,24 @@ export function text(max: number): Schema {
 }
 
 /** Order ids of merchants may be long numbers: refused only when it is just a card number (decision 22). */
-export const externalReference: Schema = {
+export const externalReference: Schema<string> = {
   ...filled(64),
   noCard: 'alone',
   rule: 'must be text of 1 to 64 characters, not blank, without control characters, and not just a card number'
 }
 
 /** `count` is how many digits, such as `8` or `10,11` (as in a regular expression); `what` completes the sentence. */
-export function digits(count: string, what: string): Schema {
+export function digits(count: string, what: string): Schema<string> {
   return { type: 'string', pattern: `^[0-9]{${count}}$`, rule: `must be ${what}, digits only` }
 }
 
+/** True or false. */
+export function flag(description: string, initial: boolean): Schema<boolean> {
+  return { description, type: 'boolean', default: initial, rule: 'must be true or false' }
+}
+
 /** A field that may be null, which is the same as leaving it out. Answers say null for what there is not. */
-export function orNull(field: Schema): Schema {
+export function orNull<T>(field: Schema<T>): Schema<T | null> {
   const { const: only, enum: known = only === undefined ? undefined : [only], ...rest } = field
   return {
     ...rest,
@@ -65,28 +73,53 @@ export function orNull(field: Schema): Schema {
 }
 
 /** An id that this service generated (`token_id`, `card_id`). */
-export function givenId(what: string): Schema {
+export function givenId(what: string): Schema<string> {
   return { type: 'string', pattern: '^[0-9A-Za-z_-]{1,64}$', rule: `must be ${what}` }
 }
 
+export const LIST_LIMIT_DEFAULT = '20'
+
 /** `limit` of a list. */
-export const listLimit = {
-  type: 'string',
-  pattern: '^([1-9][0-9]?|100)$',
-  default: '20',
-  rule: 'must be a whole number from 1 to 100'
-} as const
+export function listLimit(description: string): Schema<string> {
+  return {
+    type: 'string',
+    pattern: '^([1-9][0-9]?|100)$',
+    default: LIST_LIMIT_DEFAULT,
+    rule: 'must be a whole number from 1 to 100',
+    description
+  }
+}
 
 /** A field with its description, for docs/API.md and the OpenAPI document. */
-export function about(description: string, field: Schema): Schema {
+export function about<T>(description: string, field: Schema<T>): Schema<T> {
   return { ...field, description }
 }
 
 /** An object without other fields than these. */
-export function object(
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[],
+export function object<P extends Properties, Required extends keyof P & string = never>(
+  properties: P,
+  required: readonly Required[],
   rule: string
-): Schema {
+): Schema<ObjectOf<P, Exclude<keyof P, Required>>> {
   return { type: 'object', additionalProperties: false, required, properties, rule }
+}
+
+/** A value of which `tag` is known to be there. */
+type Tagged<T, Tag extends keyof T> = T extends unknown ? T & Required<Pick<T, Tag>> : never
+
+/** An object that is one of several; `tag` tells which. */
+export function oneOf<T extends object, Tag extends keyof T & string>(
+  tag: Tag,
+  { description, rule, tagField }: { description: string; rule: string; tagField: Schema },
+  variants: readonly Schema<T>[]
+): Schema<Tagged<T, Tag>> {
+  return {
+    type: 'object',
+    description,
+    required: [tag],
+    properties: { [tag]: tagField },
+    rule,
+    discriminator: { propertyName: tag },
+    oneOf: variants
+  }
 }

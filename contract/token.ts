@@ -1,5 +1,54 @@
-/** A one-use token (docs/API.md#post-v1tokens). */
+/** A one-use token (docs/API.md#post-v1tokens): what makes it, and its schema. */
 import { component, object, text, textOrNull, time } from './answer-fields.js'
+import { object as request } from './request-fields.js'
+import type { Properties, Schema } from './schema.js'
+
+const fields = {
+  card_number: {
+    type: 'string',
+    pattern: '^[0-9]{12,19}$',
+    description: 'the card number',
+    rule: '12 to 19 digits without spaces, with a valid check digit'
+  },
+  holder_name: {
+    type: 'string',
+    maxLength: 120,
+    format: 'filled',
+    description: 'the name on the card',
+    rule: '1 to 120 characters, with fewer than 12 digits, because 12 may be a card number'
+  },
+  expiration_month: {
+    type: 'string',
+    pattern: '^(0[1-9]|1[0-2])$',
+    description: 'month of expiry',
+    rule: '`01` to `12`'
+  },
+  expiration_year: {
+    type: 'string',
+    pattern: '^[0-9]{4}$',
+    description: 'year of expiry',
+    rule: 'four digits, not in the past'
+  },
+  cvv: {
+    type: 'string',
+    pattern: '^[0-9]{3,4}$',
+    description: 'the security code; never written to a disk',
+    rule: '3 or 4 digits'
+  }
+} as const satisfies Properties
+
+export type TokenField = keyof typeof fields
+
+const cardFields = Object.keys(fields).filter(name => name !== 'cvv')
+
+/**
+ * What a tool can check of the body of POST /v1/tokens; the rules are functions (api/tokens/card-input.ts). A CVV comes
+ * alone, or with all fields of a card.
+ */
+export const tokenBody: Schema = {
+  ...request(fields, ['cvv'], 'must be a JSON object'),
+  dependentRequired: Object.fromEntries(cardFields.map(name => [name, cardFields.filter(other => other !== name)]))
+}
 
 export const token = component(
   'Token',

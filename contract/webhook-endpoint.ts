@@ -1,6 +1,33 @@
-/** The webhook endpoint of a merchant (docs/API.md#put-v1webhook-endpoint): its schemas, and how it is shown. */
+/** The webhook endpoint of a merchant (docs/API.md#put-v1webhook-endpoint): what registers it, its schemas, and how it is shown. */
 import { component, object, type Shown, text, time } from './answer-fields.js'
 import { timestamp } from './payment-parts.js'
+import { flag as newFlag, orNull, object as request } from './request-fields.js'
+import type { Schema } from './schema.js'
+
+const URL_LENGTH_MAX = 2_048
+export const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`
+
+export const IS_ROTATION_DEFAULT = false
+
+const newUrl: Schema<string> = {
+  description: 'where webhooks are posted',
+  type: 'string',
+  maxLength: URL_LENGTH_MAX,
+  format: 'filled',
+  // Said to tools only: the code that checks it has a sentence for each of its parts.
+  documentedPattern: '^[hH][tT]{2}[pP][sS]://[^/?@#\\s\\\\\\x00-\\x1f\\x7f]+([/?][^#\\s\\\\\\x00-\\x1f\\x7f]*)?$',
+  rule: URL_RULE
+}
+
+/** Body of PUT /v1/webhook-endpoint. */
+export const webhookEndpointBody = request(
+  {
+    url: newUrl,
+    rotate_secret: orNull(newFlag('true: a new signing secret, although the URL stays the same', IS_ROTATION_DEFAULT))
+  },
+  ['url'],
+  'must be a JSON object'
+)
 
 const SIGNATURE_HEADER = 'X-Service-Signature'
 

@@ -23,6 +23,7 @@ import {
   timeOrNull,
   uuid
 } from './answer-fields.js'
+import { eventTexts, presentEventTexts } from './merchant-texts.js'
 import {
   operation,
   paymentFailure,
@@ -33,6 +34,7 @@ import {
   timestamp,
   timestampOrNull
 } from './payment-parts.js'
+import { listLimit, object as request } from './request-fields.js'
 
 /** The types of events, in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -62,6 +64,7 @@ export const webhookEvent = component(
       event_type: eventType,
       payment_id: uuid('the payment'),
       external_reference: text('your order id'),
+      ...eventTexts,
       status: oneOfKnown('after the change', paymentStatuses),
       amount_cents: cents('after the change'),
       captured_cents: cents('after the change'),
@@ -89,6 +92,7 @@ export function presentEvent({ eventId, change, terms }: OwnEvent): Shown<typeof
     event_type: eventTypeOf(change),
     payment_id: change.paymentId,
     external_reference: terms.externalReference,
+    ...presentEventTexts(terms),
     status: change.status,
     amount_cents: authorizedCentsOf(terms, change),
     captured_cents: change.capturedCents,
@@ -134,6 +138,9 @@ export const loggedWebhookEventList = component(
   'LoggedWebhookEventList',
   object({ items: listOf(loggedWebhookEvent.reference) })
 )
+
+/** Query of the list. */
+export const listEventsQuery = request({ limit: listLimit('how many events') }, [], 'must be query parameters')
 
 /** An event of the log, with its attempts, the oldest first. */
 export interface ListedEvent extends Pick<OwnEvent, 'eventId' | 'change'> {

@@ -40,8 +40,13 @@ export interface PaymentPlace {
 
 export type MetadataValue = string | number | boolean | null
 
+/** Texts that the merchant sets and reads back: each has its row in contract/merchant-texts.ts. */
+export interface MerchantTexts {
+  readonly statementDescriptor: string | null
+}
+
 /** What the merchant asked for. It never changes, but the buyer may be erased (machines/payment/erasure.ts). */
-export interface PaymentTerms {
+export interface PaymentTerms extends MerchantTexts {
   readonly id: string
   readonly merchantId: string
   readonly externalReference: string
@@ -50,7 +55,6 @@ export interface PaymentTerms {
   readonly amountCents: number
   readonly currency: 'BRL'
   readonly installments: number
-  readonly statementDescriptor: string | null
   readonly card: { readonly brand: string; readonly last4: string; readonly cardId: string | null }
   readonly customer: { readonly name: string; readonly email: string }
   readonly metadata: Readonly<Record<string, MetadataValue>> | null

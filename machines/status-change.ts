@@ -1,5 +1,6 @@
 /** What the webhook event of a change of status tells (docs/WEBHOOKS.md#what-arrives). */
 import {
+  type MerchantTexts,
   type Operation,
   type Payment,
   type PaymentStatus,
@@ -70,7 +71,8 @@ export function isTestChange({ version }: StatusChange): boolean {
 }
 
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
-export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'>
+export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'> &
+  Omit<MerchantTexts, 'statementDescriptor'>
 
 /** Where an event of the log is: it waits for its next attempt, was given up, or was delivered. */
 export const loggedStates = ['waiting', 'undeliverable', 'delivered'] as const

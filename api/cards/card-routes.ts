@@ -4,8 +4,7 @@
  * DELETE /v1/cards/{id} (docs/API.md#delete-v1cardsid): erases it.
  */
 
-import { presentCard } from '../../contract/card.js'
-import { about, givenId, object } from '../../contract/request-fields.js'
+import { presentCard, storeCardBody } from '../../contract/card.js'
 import { principalOf, type RequestContext } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
@@ -13,18 +12,7 @@ import { ServiceError } from '../http/service-error.js'
 
 const CARD_PATH = '/v1/cards/:id'
 
-const storeCardBody = object(
-  {
-    token_id: about(
-      'from the hosted fields, or from POST /v1/tokens; it is used up',
-      givenId('the one-use token from the browser')
-    )
-  },
-  ['token_id'],
-  'must be a JSON object'
-)
-
-const parseStoreCard = parserOf<{ token_id: string }>(storeCardBody, 'body')
+const parseStoreCard = parserOf(storeCardBody, 'body')
 
 export const storeCardRoute = merchantRoute({
   method: 'POST',

@@ -1,4 +1,6 @@
 /** A route of the merchant API, and the checks that all routes begin with. */
+
+import type { Schema } from '../../contract/schema.js'
 import { isCardData } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
@@ -14,7 +16,6 @@ import type { Answer, RequestContext } from './context.js'
 import { readJson } from './middleware/json-body.js'
 import { takeOfKey } from './middleware/rate-limit.js'
 import { refuseParameters } from './query.js'
-import type { Schema } from './schema.js'
 import { invalidRequest, ServiceError } from './service-error.js'
 
 export interface Route {

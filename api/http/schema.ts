@@ -7,6 +7,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { FieldProblem } from '../../contract/errors.js'
+import type { Schema } from '../../contract/schema.js'
 import { holdsCardData, holdsCardNumber, isCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import { isCnpj, isCpf } from './cpf-cnpj.js'
 import { sentenceOf } from './rule-sentences.js'
@@ -49,11 +50,8 @@ ajv.addKeyword({
   }
 })
 
-/** A schema as plain data. */
-export type Schema = Readonly<Record<string, unknown>>
-
 /** Makes a parser. It throws `ServiceError` `invalid_request` with all problems; `root` names the value as a whole. */
-export function parserOf<T>(schema: Schema, root: 'body' | 'query'): (value: unknown) => T {
+export function parserOf<T>(schema: Schema<T>, root: 'body' | 'query'): (value: unknown) => T {
   const isValid = ajv.compile<T>(schema)
   return value => {
     if (isValid(value)) return value

@@ -1,6 +1,8 @@
 /** POST /v1/payments (docs/API.md#post-v1payments). */
+
+import { createPaymentBody } from '../../contract/create-payment.js'
 import { merchantRoute } from '../http/route.js'
-import { createPaymentBody, createPaymentParser } from './create-payment-schema.js'
+import { createPaymentParser } from './create-payment-request.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo, whyFailed } from './submission-presenter.js'
 

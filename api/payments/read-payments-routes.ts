@@ -3,12 +3,13 @@
  * GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time.
  */
 
+import { listPaymentsQuery } from '../../contract/list-payments.js'
 import { presentStored } from '../../contract/payment.js'
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { ServiceError } from '../http/service-error.js'
 import { encodeCursor } from './cursor.js'
-import { listPaymentsQuery, parseListPayments } from './list-payments-schema.js'
+import { parseListPayments } from './list-payments-query.js'
 import { paymentIdInPath } from './request-scope.js'
 
 export const readPaymentRoute = merchantRoute({

@@ -1,8 +1,8 @@
 /** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any unknown path. */
 
 import { presentStored } from '../../contract/payment.js'
-import { about, listLimit, object } from '../../contract/request-fields.js'
-import { presentLoggedEvent } from '../../contract/webhook-event.js'
+import { LIST_LIMIT_DEFAULT } from '../../contract/request-fields.js'
+import { listEventsQuery, presentLoggedEvent } from '../../contract/webhook-event.js'
 import { isOpen, type Payment, placeOf } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
@@ -75,8 +75,7 @@ const sendEventRoute = merchantRoute({
   }
 })
 
-const listEventsQuery = object({ limit: about('how many events', listLimit) }, [], 'must be query parameters')
-const parseList = parserOf<{ limit: string }>(listEventsQuery, 'query')
+const parseList = parserOf(listEventsQuery, 'query')
 
 const listEventsRoute = merchantRoute({
   method: 'GET',
@@ -84,7 +83,7 @@ const listEventsRoute = merchantRoute({
   permission: 'webhooks:write',
   query: listEventsQuery,
   answer: deps => async ctx => {
-    const { limit = listLimit.default } = parseList(parametersOf(ctx.querystring))
+    const { limit = LIST_LIMIT_DEFAULT } = parseList(parametersOf(ctx.querystring))
     const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
     return { status: 200, body: { items: events.map(presentLoggedEvent) } }
   }

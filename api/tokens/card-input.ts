@@ -5,6 +5,7 @@
  */
 
 import type { FieldProblem } from '../../contract/errors.js'
+import type { TokenField } from '../../contract/token.js'
 import {
   brandOf,
   type CardBrand,
@@ -56,9 +57,8 @@ const rules = {
   expiration_month: value => (/^(0[1-9]|1[0-2])$/.test(value) ? undefined : 'must be "01" to "12"'),
   expiration_year: value => (/^\d{4}$/.test(value) ? undefined : 'must be four digits'),
   cvv: value => (/^\d{3,4}$/.test(value) ? undefined : 'must be 3 or 4 digits')
-} as const satisfies Record<string, Rule>
+} as const satisfies Readonly<Record<TokenField, Rule>>
 
-export type TokenField = keyof typeof rules
 const FIELDS = Object.keys(rules) as TokenField[]
 
 /** Checks the body of POST /v1/tokens: with only a `cvv` it is about a stored card. Throws as `readCardInput` does. */

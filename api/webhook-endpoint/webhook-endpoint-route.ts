@@ -1,11 +1,11 @@
 /** PUT and GET /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 
-import { presentEndpoint, presentNewEndpoint } from '../../contract/webhook-endpoint.js'
+import { presentEndpoint, presentNewEndpoint, webhookEndpointBody } from '../../contract/webhook-endpoint.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { ServiceError } from '../http/service-error.js'
-import { parseEndpointRequest, webhookEndpointBody } from './webhook-endpoint-schema.js'
+import { parseEndpointRequest } from './webhook-endpoint-request.js'
 
 const PATH = '/v1/webhook-endpoint'
 

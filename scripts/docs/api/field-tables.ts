@@ -1,8 +1,8 @@
 /** Tables of the fields of requests and answers, from their schemas. */
-import type { Schema } from '../../../api/http/schema.js'
+
 import type { ObjectSchema } from '../../../contract/answer-fields.js'
 import { components } from '../../../contract/components.js'
-import type { Json } from '../../../contract/schema.js'
+import type { Json, Schema } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { table } from '../markdown.js'
 

@@ -6,12 +6,11 @@ import { card } from '../../../contract/card.js'
 import { components } from '../../../contract/components.js'
 import { errorAnswer } from '../../../contract/error-answer.js'
 import { payment } from '../../../contract/payment.js'
-import { token } from '../../../contract/token.js'
+import { token, tokenBody } from '../../../contract/token.js'
 import { registeredWebhookEndpoint } from '../../../contract/webhook-endpoint.js'
 import { loggedWebhookEvent } from '../../../contract/webhook-event.js'
 import { testCards } from '../../../machines/test-cards.js'
 import { filledPage, type Page, table } from '../markdown.js'
-import { tokenRequest } from '../openapi/requests.js'
 import { documentedCodes, errorsText, TOKEN_CODES } from './error-table.js'
 import { answerTable, fieldTable } from './field-tables.js'
 
@@ -41,7 +40,7 @@ function madeParts(): ReadonlyMap<string, string> {
     ['routes', routeTable()],
     ['growing lists', growingLists()],
     ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())],
-    ['fields of POST /v1/tokens', fieldTable('POST /v1/tokens', tokenRequest)],
+    ['fields of POST /v1/tokens', fieldTable('POST /v1/tokens', tokenBody)],
     ['errors of POST /v1/tokens', errorsText(TOKEN_CODES)]
   ])
   for (const route of merchantRoutes) {

@@ -9,6 +9,7 @@ import { merchantRoutes } from '../../../api/http/api-app.js'
 import { reference } from '../../../contract/answer-fields.js'
 import { components as shown } from '../../../contract/components.js'
 import type { Json } from '../../../contract/schema.js'
+import { tokenBody } from '../../../contract/token.js'
 import { isRecord } from '../../../runtime/json.js'
 import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
@@ -17,7 +18,7 @@ import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from
 import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
 import { linkComponents, linksOf } from './links.js'
-import { bodyOf, queryParameters, tokenRequest } from './requests.js'
+import { bodyOf, queryParameters } from './requests.js'
 import { webhookEvents } from './webhooks.js'
 
 const VERSION = { openapi: '3.1.1' }
@@ -68,7 +69,7 @@ export function tokensDocument(): Json {
         post: operation(components, tokenOperation, {
           permission: 'Needs a publishable key.',
           parameters: parametersOf(TOKEN_ROUTE),
-          body: { schema: tokenRequest, isOptional: false },
+          body: { schema: tokenBody, isOptional: false },
           codes: TOKEN_CODES
         })
       }

@@ -1,8 +1,6 @@
 /** The schemas of requests: those that judge them, in words that every tool knows. */
 import type { MerchantRoute } from '../../../api/http/route.js'
-import type { Schema } from '../../../api/http/schema.js'
-import type { TokenField } from '../../../api/tokens/card-input.js'
-import type { Json } from '../../../contract/schema.js'
+import type { Json, Schema } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { OperationWords } from './api-operations.js'
 
@@ -94,40 +92,6 @@ const exampleParameters: Readonly<Record<string, unknown>> = {
 
 /** `limit` of a list as a number. */
 export const listLimit = { type: 'integer', format: 'int32', minimum: 1, maximum: 100 } as const
-
-/**
- * The body of POST /v1/tokens, whose rules are functions (api/tokens/card-input.ts): here is what a tool can check. A CVV
- * comes alone, or with all fields of a card.
- */
-const tokenFields: Readonly<Record<TokenField, Json>> = {
-  card_number: {
-    pattern: '^[0-9]{12,19}$',
-    description: 'the card number',
-    rule: '12 to 19 digits without spaces, with a valid check digit'
-  },
-  holder_name: {
-    ...FILLED,
-    maxLength: 120,
-    description: 'the name on the card',
-    rule: '1 to 120 characters, with fewer than 12 digits, because 12 may be a card number'
-  },
-  expiration_month: { pattern: '^(0[1-9]|1[0-2])$', description: 'month of expiry', rule: '`01` to `12`' },
-  expiration_year: { pattern: '^[0-9]{4}$', description: 'year of expiry', rule: 'four digits, not in the past' },
-  cvv: { pattern: '^[0-9]{3,4}$', description: 'the security code; never written to a disk', rule: '3 or 4 digits' }
-}
-
-const cardFields = Object.keys(tokenFields).filter(name => name !== 'cvv')
-
-export const tokenRequest: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['cvv'],
-  dependentRequired: Object.fromEntries(cardFields.map(name => [name, cardFields.filter(other => other !== name)])),
-  rule: 'must be a JSON object',
-  properties: Object.fromEntries(
-    Object.entries(tokenFields).map(([name, rules]) => [name, { type: 'string', ...rules }])
-  )
-}
 
 /** A schema as others may read it. */
 function publicSchema(schema: Schema, collect: SchemaCollector): Json {

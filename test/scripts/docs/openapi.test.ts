@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { merchantRoutes } from '../../../api/http/api-app.js'
-import { listPaymentsQuery } from '../../../api/payments/list-payments-schema.js'
+import { listPaymentsQuery } from '../../../contract/list-payments.js'
 import { isRecord } from '../../../runtime/json.js'
 import { nameOf } from '../../../scripts/docs/api/page.js'
 import { openApiDocument, tokensDocument } from '../../../scripts/docs/openapi/document.js'

@@ -1,44 +1,17 @@
-/** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
+/** Reads the body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
-import { object, orNull } from '../../contract/request-fields.js'
+import { IS_ROTATION_DEFAULT, URL_RULE, webhookEndpointBody } from '../../contract/webhook-endpoint.js'
 import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
-
-const URL_LENGTH_MAX = 2_048
-const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`
 
 export interface EndpointRequest {
   readonly url: string
   readonly isRotation: boolean
 }
 
-const IS_ROTATION_DEFAULT = false
-
-export const webhookEndpointBody = object(
-  {
-    url: {
-      description: 'where webhooks are posted',
-      type: 'string',
-      maxLength: URL_LENGTH_MAX,
-      format: 'filled',
-      // Said to tools only: `problemOf` has a sentence for each of its parts.
-      documentedPattern: '^[hH][tT]{2}[pP][sS]://[^/?@#\\s\\\\\\x00-\\x1f\\x7f]+([/?][^#\\s\\\\\\x00-\\x1f\\x7f]*)?$',
-      rule: URL_RULE
-    },
-    rotate_secret: orNull({
-      description: 'true: a new signing secret, although the URL stays the same',
-      type: 'boolean',
-      default: IS_ROTATION_DEFAULT,
-      rule: 'must be true or false'
-    })
-  },
-  ['url'],
-  'must be a JSON object'
-)
-
-const parseFields = parserOf<{ url: string; rotate_secret?: boolean | null }>(webhookEndpointBody, 'body')
+const parseFields = parserOf(webhookEndpointBody, 'body')
 
 /**
  * Throws `invalid_request`, also for an IP address that is not public. The addresses of a host name are checked at each

@@ -1,0 +1,68 @@
+/**
+ * Texts that a merchant sets on a create and reads back. Requests, answers, webhook events and their documents follow from
+ * one row each (docs/CHANGING.md, A text that merchants set).
+ */
+import type { MerchantTexts } from '../machines/model.js'
+import { textOrNull } from './answer-fields.js'
+import { about, orNull, text } from './request-fields.js'
+import type { Schema } from './schema.js'
+
+interface MerchantText {
+  readonly name: string
+  readonly lengthMax: number
+  readonly means: string
+  /** Whether webhook events say it too (`EventTerms`). */
+  readonly isInEvents: boolean
+}
+
+const rows = {
+  statementDescriptor: {
+    name: 'statement_descriptor',
+    lengthMax: 22,
+    means: "text on the buyer's statement",
+    isInEvents: false
+  }
+} as const satisfies Readonly<Record<keyof MerchantTexts, MerchantText>>
+
+type Term = keyof MerchantTexts
+type Rows = typeof rows
+type Name = Rows[Term]['name']
+type EventTerm = { [T in Term]: Rows[T]['isInEvents'] extends true ? T : never }[Term]
+type EventName = Rows[EventTerm]['name']
+
+const terms = Object.keys(rows) as Term[]
+const eventTerms = terms.filter(term => rows[term].isInEvents) as EventTerm[]
+
+/** An object with a field for each of these texts. */
+function each<Field extends Name, T extends Term, Value>(of: readonly T[], make: (term: T) => Value) {
+  const made: Partial<Record<Name, Value>> = {}
+  for (const term of of) made[rows[term].name] = make(term)
+  return made as Readonly<Record<Field, Value>>
+}
+
+/** Their schemas in the body of a create. */
+export const requestTexts = each<Name, Term, Schema<string | null>>(terms, term =>
+  about(rows[term].means, orNull(text(rows[term].lengthMax)))
+)
+
+/** Their schemas in answers. */
+export const answerTexts = each<Name, Term, Schema<string | null>>(terms, () => textOrNull('as sent'))
+
+/** Their schemas in webhook events. */
+export const eventTexts = each<EventName, EventTerm, Schema<string | null>>(eventTerms, () => textOrNull('as sent'))
+
+/** Of the body of a create. */
+export function termsOfTexts(body: Readonly<Partial<Record<Name, string | null>>>): MerchantTexts {
+  const found = terms.map(term => [term, body[rows[term].name] ?? null])
+  return Object.fromEntries(found) as MerchantTexts
+}
+
+/** As an answer says them. */
+export function presentTexts(given: MerchantTexts): Readonly<Record<Name, string | null>> {
+  return each(terms, term => given[term])
+}
+
+/** As a webhook event says them. */
+export function presentEventTexts(given: Pick<MerchantTexts, EventTerm>): Readonly<Record<EventName, string | null>> {
+  return each(eventTerms, term => given[term])
+}
