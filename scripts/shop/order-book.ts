@@ -31,8 +31,8 @@ export class OrderBook {
   }
 
   /** Pays with a one-use token. An order that is paid, or may be, stays as it is: clicking twice pays once. */
-  pay(id: string, tokenId: string): Promise<Order> {
-    return this.#inTurn(id, order => this.#send(order, withPayment(order, tokenId)))
+  pay(id: string, tokenId: string, card: string): Promise<Order> {
+    return this.#inTurn(id, order => this.#send(order, withPayment(order, tokenId, card)))
   }
 
   /** Refunds `amountCents`, or (null) all that is left. */

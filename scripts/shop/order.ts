@@ -1,8 +1,9 @@
 /** An order of the shop and how answers of the payments API change it. Pure: no I/O. */
+import { declineTexts } from '../../client/index.js'
 import { demoCustomer } from '../start/demo-customer.js'
 import type { Answer, MoneyRequest, PaidPayment } from './payment-requests.js'
 
-export const PRODUCT = { name: 'Serra coffee beans, 1 kg', priceCents: 8_990 } as const
+export const PRICE_CENTS = 8_990
 
 /**
  * - `open`: nothing was paid; the buyer may try (again)
@@ -28,26 +29,54 @@ export interface Order {
   readonly pending: MoneyRequest | null
   readonly payment: PaidPayment | null
   /** A sentence for the buyer; null when the status says everything. */
-  readonly notice: string | null
+  readonly notice: Text | null
+  /** The card that may not be tried again; null: none was refused for good. */
+  readonly refusedCard: string | null
   /** How the shop learned of the status. */
   readonly source: 'answer' | 'webhook' | 'read' | null
 }
 
-const NOT_CHARGED = 'The card could not be charged. Please try again, or use another card.'
-const DECLINED = 'The card was declined. Nothing was charged; please use another card.'
+/** In the languages of the page. */
+export type Text = (typeof declineTexts)['other']
 
-/** The API's messages are for the merchant's engineers; these are for the buyer. */
-const NOTICES: Readonly<Record<string, string>> = {
-  card_declined: DECLINED,
-  card_expired: 'This card has expired. Nothing was charged; please use another card.',
-  invalid_token: 'The card details were too old. Nothing was charged; please type them again.',
-  network_unavailable: 'Cards cannot be charged just now. Nothing was charged; please try again in a minute.',
-  amount_exceeds_refundable: 'This is more than can be refunded. Nothing was refunded.',
-  provider_rejected: 'The card network refused the refund. Nothing was refunded.'
+const text = (en: string, pt: string): Text => ({ en, 'pt-BR': pt })
+
+const NOT_CHARGED = text(
+  'The card could not be charged. Please try again, or use another card.',
+  'Não foi possível cobrar o cartão. Tente de novo ou use outro cartão.'
+)
+const NOT_DONE = text('That did not work. No money was moved.', 'Não deu certo. Nenhum valor foi movimentado.')
+
+/** The API's messages are for the merchant's engineers; these and `declineTexts` are for the buyer. */
+const NOTICES: Readonly<Record<string, Text>> = {
+  card_declined: declineTexts.other,
+  card_expired: declineTexts.expired_card,
+  invalid_token: text(
+    'The card details were too old. Nothing was charged; please type them again.',
+    'Os dados do cartão expiraram. Nada foi cobrado; digite os dados de novo.'
+  ),
+  network_unavailable: text(
+    'Cards cannot be charged just now. Nothing was charged; please try again in a minute.',
+    'Não é possível cobrar cartões agora. Nada foi cobrado; tente de novo em um minuto.'
+  ),
+  amount_exceeds_refundable: text(
+    'This is more than can be refunded. Nothing was refunded.',
+    'O valor é maior que o saldo a devolver. Nada foi devolvido.'
+  ),
+  provider_rejected: text(
+    'The card network refused the refund. Nothing was refunded.',
+    'A rede do cartão recusou a devolução. Nada foi devolvido.'
+  )
 }
 
 export function newOrder(id: string): Order {
-  return { id, status: 'open', attempts: 0, refunds: 0, pending: null, payment: null, notice: null, source: null }
+  const nothing = { pending: null, payment: null, notice: null, refusedCard: null, source: null }
+  return { id, status: 'open', attempts: 0, refunds: 0, ...nothing }
+}
+
+/** How a card is shown. */
+export function cardOf({ brand, last4 }: { readonly brand: string; readonly last4: string }): string {
+  return `${brand} •••• ${last4}`
 }
 
 /** The outcome is known: the page may stop polling. */
@@ -55,9 +84,16 @@ export function isSettled({ status, pending }: Order): boolean {
   return pending === null && status !== 'under_analysis' && status !== 'refunding'
 }
 
-/** A new payment attempt with a new key, because the last one was refused. Null while its outcome is in doubt. */
-export function withPayment(order: Order, tokenId: string): (Order & { readonly pending: MoneyRequest }) | null {
-  if (order.status !== 'open' || order.pending !== null) return null
+/**
+ * A new payment attempt with a new key, because the last one was refused. Null while its outcome is in doubt, and for the
+ * card that the brand does not allow to be tried again (`may_retry` false).
+ */
+export function withPayment(
+  order: Order,
+  tokenId: string,
+  card: string
+): (Order & { readonly pending: MoneyRequest }) | null {
+  if (order.status !== 'open' || order.pending !== null || card === order.refusedCard) return null
   const attempts = order.attempts + 1
   return {
     ...order,
@@ -68,7 +104,7 @@ export function withPayment(order: Order, tokenId: string): (Order & { readonly 
       kind: 'create',
       idempotencyKey: `${order.id}.pay.${attempts}`,
       body: {
-        amount_cents: PRODUCT.priceCents,
+        amount_cents: PRICE_CENTS,
         external_reference: order.id,
         statement_descriptor: 'SERRA COFFEE',
         payment_source: { source_type: 'token', token_id: tokenId },
@@ -108,15 +144,21 @@ export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Or
   const { payment } = answer
   const status = statusOf(payment)
   const isUnderWay = status === 'under_analysis' || status === 'refunding'
-  const hasFailed = payment.status === 'failed'
   return {
     ...order,
+    ...(payment.status === 'failed' && declined(payment, 'card_declined')),
     status,
     source,
     payment: status === 'open' ? null : payment,
-    pending: isUnderWay ? order.pending : null,
-    notice: hasFailed ? DECLINED : order.notice
+    pending: isUnderWay ? order.pending : null
   }
+}
+
+/** What the buyer is told of a payment that failed, and whether the card may be tried again. */
+function declined({ card, provider }: PaidPayment, code: string): Pick<Order, 'notice' | 'refusedCard'> {
+  const { decline_reason: reason, may_retry: mayRetry } = provider
+  const notice = (reason === null ? NOTICES[code] : declineTexts[reason]) ?? NOT_DONE
+  return { notice, refusedCard: mayRetry === false ? cardOf(card) : null }
 }
 
 function afterRefusal(
@@ -128,8 +170,8 @@ function afterRefusal(
   if (payment?.status === 'pre_authorized' && order.pending?.kind === 'create') return withCancel(order, payment)
   const current = payment ?? order.payment
   const status = current === null ? 'open' : statusOf(current)
-  const notice = NOTICES[code] ?? 'That did not work. No money was moved.'
-  return { ...order, status, source, payment: status === 'open' ? null : current, pending: null, notice }
+  const told = payment?.status === 'failed' ? declined(payment, code) : { notice: NOTICES[code] ?? NOT_DONE }
+  return { ...order, ...told, status, source, payment: status === 'open' ? null : current, pending: null }
 }
 
 /** Cancels a hold. Repeated with the same key until its outcome is known. */

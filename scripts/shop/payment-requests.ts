@@ -15,7 +15,7 @@ export type MoneyRequest =
     }
 
 /** The parts of a payment that this shop looks at. */
-export type PaidPayment = Pick<Payment, 'id' | 'status' | 'captured_cents' | 'refunded_cents' | 'card'>
+export type PaidPayment = Pick<Payment, 'id' | 'status' | 'captured_cents' | 'refunded_cents' | 'card' | 'provider'>
 
 /**
  * - `payment`: how it stands

@@ -5,7 +5,7 @@ import Koa from 'koa'
 import getRawBody from 'raw-body'
 import { PaymentsClient, type WebhookEvent, webhooks } from '../../client/index.js'
 import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
-import type { Order } from './order.js'
+import { cardOf, type Order } from './order.js'
 import { OrderBook } from './order-book.js'
 import type { MerchantSettings } from './settings.js'
 import { loadPage } from './shop-page.js'
@@ -75,9 +75,10 @@ function addOrders(router: Router, orders: OrderBook): Router {
   })
   router.post('/orders/:id/pay', async ctx => {
     const order = orders.find(ctx.params['id'] ?? '')
-    const { token_id: tokenId } = await readJson(ctx)
+    const { token_id: tokenId, brand, last4 } = await readJson(ctx)
     if (order === undefined) return
-    ctx.body = present(await orders.pay(order.id, String(tokenId)))
+    const card = cardOf({ brand: String(brand), last4: String(last4) })
+    ctx.body = present(await orders.pay(order.id, String(tokenId), card))
   })
 
   // The merchant's side: a real shop has these behind the login of its staff.
@@ -91,7 +92,7 @@ function addOrders(router: Router, orders: OrderBook): Router {
     if (isRefundAmount(amount)) ctx.body = present(await orders.refund(order.id, amount))
     else {
       ctx.status = 400
-      ctx.body = { ...present(order), notice: 'This is no amount. Nothing was refunded.' }
+      ctx.body = present(order)
     }
   })
   return router
@@ -155,6 +156,6 @@ function present({ id, status, notice, source, payment, pending }: Order): objec
     is_waiting: pending !== null,
     paid_cents: payment?.captured_cents ?? 0,
     refunded_cents: payment?.refunded_cents ?? 0,
-    card: payment === null ? null : `${payment.card.brand} •••• ${payment.card.last4}`
+    card: payment === null ? null : cardOf(payment.card)
   }
 }

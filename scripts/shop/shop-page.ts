@@ -1,6 +1,6 @@
 /** The shop's one page, with the address and the hash of the script that brings the card fields. */
 import { readFile } from 'node:fs/promises'
-import { PRODUCT } from './order.js'
+import { PRICE_CENTS } from './order.js'
 import type { MerchantSettings } from './settings.js'
 
 export interface ShopPage {
@@ -15,7 +15,8 @@ const FOLDER = new URL('../../../scripts/shop/page/', import.meta.url)
 const FILES = [
   ['shop.css', 'text/css'],
   ['shop.js', 'text/javascript'],
-  ['icon.svg', 'image/svg+xml']
+  ['icon.svg', 'image/svg+xml'],
+  ['product.svg', 'image/svg+xml']
 ] as const
 
 /** Rejects when the service of the fields does not answer. */
@@ -26,8 +27,7 @@ export async function loadPage(merchant: MerchantSettings): Promise<ShopPage> {
     fieldsScript: `${merchant.tokensUrl}${fields.path}`,
     fieldsIntegrity: fields.integrity,
     publishableKey: merchant.publishableKey,
-    product: PRODUCT.name,
-    price: (PRODUCT.priceCents / 100).toFixed(2)
+    priceCents: String(PRICE_CENTS)
   }
   const tokens = new URL(merchant.tokensUrl).origin
   return {

@@ -24,7 +24,7 @@ describe('accessibility audit of the shop and the hosted fields', function () {
       await finds(page)
       await typeCard(page, { number: DECLINED })
       await pay(page)
-      await page.getByRole('alert').getByText('declined').waitFor()
+      await page.getByRole('alert').getByText('did not approve').waitFor()
       await finds(page)
       await typeCard(page)
       await pay(page)

@@ -20,7 +20,7 @@ describe('hosted fields, once they are of no use any more', function () {
     const page = await visit()
     await typeCard(page, { number: DECLINED })
     await pay(page)
-    await page.getByRole('alert').getByText('declined').waitFor()
+    await page.getByRole('alert').getByText('did not approve').waitFor()
     expect(await typed(page)).to.deep.equal(EMPTY)
   })
 

@@ -38,7 +38,7 @@ describe('demo shop in a real browser', function () {
     await order.getByLabel(/Amount to refund/).fill('10,00')
     await order.getByRole('button', { name: 'Refund' }).click()
     await order.getByText('partially refunded').waitFor()
-    await order.getByText('R$ 10.00').waitFor()
+    await order.getByText('R$10.00').waitFor()
     await order.getByRole('button', { name: 'Refund' }).click()
     await outcome(page, 'Refunded')
   })
@@ -47,7 +47,7 @@ describe('demo shop in a real browser', function () {
     const page = await visit(DESKTOP)
     await typeCard(page, { number: DECLINED })
     await pay(page)
-    await page.getByRole('alert').getByText('declined').waitFor()
+    await page.getByRole('alert').getByText('The bank did not approve the purchase.').waitFor()
     await typeCard(page)
     await pay(page)
     await outcome(page, 'Thank you!')
@@ -74,7 +74,7 @@ describe('demo shop in a real browser', function () {
     await order.getByLabel(/Amount to refund/).fill('9.94')
     await order.getByRole('button', { name: 'Refund' }).click()
     await order.getByText('partially refunded').waitFor({ timeout: 20_000 })
-    await order.getByText('R$ 9.94').waitFor()
+    await order.getByText('R$9.94').waitFor()
   })
 
   it('gives nothing back for what is no amount', async () => {
@@ -192,7 +192,7 @@ describe('demo shop when something goes wrong', function () {
   it('keeps the focus where one goes on: at the button after a refusal, at the outcome after a payment', async () => {
     const page = await visit()
     for (const [number, text, place] of [
-      [DECLINED, 'declined', 'Pay R$ 89.90'],
+      [DECLINED, 'did not approve', 'Pay R$89.90'],
       [GOOD.number, 'Thank you!', 'Thank you!']
     ] as const) {
       await typeCard(page, { number })
