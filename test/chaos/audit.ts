@@ -50,7 +50,7 @@ export function auditChaos(
 }
 
 /** The things under each of their names. */
-function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
+export function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const thing of things) {
     for (const name of namesOf(thing)) {
@@ -62,7 +62,12 @@ function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string
   return groups
 }
 
-function auditEvents({ id, status }: Payment, events: readonly ReceivedEvent[], findings: Findings): void {
+/** The last event says what the payment is, and events come in their order. */
+export function auditEvents(
+  { id, status }: Pick<Payment, 'id' | 'status'>,
+  events: readonly ReceivedEvent[],
+  findings: Pick<Findings, 'undelivered'>
+): void {
   const last = events.at(-1)?.status
   if (last !== status) findings.undelivered.push(`${id}: is ${status}, the last event says ${last ?? 'nothing'}`)
   const isInOrder = events.every((event, index) => event.occurredAt >= (events[index - 1]?.occurredAt ?? ''))

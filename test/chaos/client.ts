@@ -37,19 +37,23 @@ const CARDS = [
   '4024007153760029'
 ] as const
 const AMOUNT_CENTS = 10_000
+const PART_CENTS = 4_000
 
 export class ChaosClient {
   readonly records: RequestRecord[] = []
   readonly #target: Target
   readonly #random: () => number
+  readonly #amountCents: number
   readonly #running = new Set<Promise<void>>()
   /** Not `fetch`, which takes more of the machine's time than the service that it asks. */
   readonly #connections = new Agent()
   #isGivingUp = false
 
-  constructor(target: Target, random: () => number) {
+  /** `amountCents`: of each of its payments. */
+  constructor(target: Target, random: () => number, amountCents = AMOUNT_CENTS) {
     this.#target = target
     this.#random = random
+    this.#amountCents = amountCents
   }
 
   get open(): number {
@@ -102,16 +106,18 @@ export class ChaosClient {
     if (token === null) return
     const isManual = this.#random() < 0.4
     const body = {
-      amount_cents: AMOUNT_CENTS,
+      amount_cents: this.#amountCents,
       capture: !isManual,
       external_reference: name,
       payment_source: { source_type: 'token', token_id: token },
       customer: demoCustomer
     }
-    const created = await this.#ask('create', `${name}-create`, '/v1/payments', body, AMOUNT_CENTS, beganMs)
+    const asked = { paymentId: null, amountCents: this.#amountCents, beganMs }
+    const created = await this.#ask('create', `${name}-create`, '/v1/payments', body, asked)
     const id = created.answer?.id
     if (id === undefined || created.answer?.status === 'failed') return
-    if (isManual) await this.#operate(this.#random() < 0.8 ? 'capture' : 'cancel', name, 0, id, null)
+    if (isManual && this.#random() < 0.8) await this.#operate('capture', name, 0, id, this.#pick([null, PART_CENTS]))
+    else if (isManual) await this.#operate('cancel', name, 0, id, null)
     for (let part = 1; part <= 2 && this.#random() < 0.4; part++) {
       await this.#operate('cancel', name, part, id, this.#pick([1_000, 2_500, 994]))
     }
@@ -126,7 +132,7 @@ export class ChaosClient {
     amountCents: number | null
   ): Promise<void> {
     const body = amountCents === null ? {} : { amount_cents: amountCents }
-    await this.#ask(kind, `${name}-${kind}-${step}`, `/v1/payments/${id}/${kind}`, body, amountCents)
+    await this.#ask(kind, `${name}-${kind}-${step}`, `/v1/payments/${id}/${kind}`, body, { paymentId: id, amountCents })
   }
 
   /** The buyer disputes at the bank, in any status of the payment. */
@@ -145,14 +151,14 @@ export class ChaosClient {
     key: string,
     path: string,
     body: object,
-    amountCents: number | null,
-    beganMs = performance.now()
+    asked: { readonly paymentId: string | null; readonly amountCents: number | null; readonly beganMs?: number }
   ): Promise<RequestRecord> {
+    const { paymentId, amountCents, beganMs = performance.now() } = asked
     const record: RequestRecord = {
       key,
       kind,
       amountCents,
-      paymentIds: new Set(),
+      paymentIds: new Set(paymentId === null ? [] : [paymentId]),
       status: null,
       answer: null,
       tries: 0,

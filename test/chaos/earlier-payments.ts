@@ -39,7 +39,8 @@ export async function earlierPayments(
   return [...payments].flatMap(([id, payment]) => (payment !== null && payment.captured_cents > 0 ? id : []))
 }
 
-async function advance(dataDir: string, span: string): Promise<void> {
+/** Moves the clock of the service on. */
+export async function advance(dataDir: string, span: string): Promise<void> {
   const { code, err } = await operate({ DATA_DIR: dataDir }, ['clock', 'advance', span])
   if (code !== 0) throw new Error(err)
 }

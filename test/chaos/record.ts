@@ -5,6 +5,7 @@ export interface RequestRecord {
   readonly key: string
   readonly kind: 'create' | 'capture' | 'cancel'
   readonly amountCents: number | null
+  /** The payment that an operation is asked of, and what the answers name. */
   paymentIds: Set<string>
   /** HTTP status of the conclusive answer; null: there was none. */
   status: number | null

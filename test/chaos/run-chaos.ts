@@ -11,7 +11,9 @@ import { ownService } from '../../scripts/start/own-service.js'
 import { parseProcfile } from '../../scripts/start/procfile.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
-import { ChaosClient } from './client.js'
+import { ChaosClient, type Target } from './client.js'
+import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOutcome } from './contrary-payments.js'
+import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
 import { openLoop } from './open-loop.js'
@@ -47,6 +49,7 @@ export interface Verdict extends AuditedRun {
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
+  readonly contrary: ContraryOutcome
   /** Null: the run had no archive. */
   readonly archived: Archived | null
   /** The points that were reached. */
@@ -68,6 +71,8 @@ const SETTINGS = {
   RESULT_WAIT_MS: '1000',
   WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
 }
+/** Behind the contrary acquirer: what that does late is over within this time, as its own clock tells it (ms). */
+const CONTRARY_HORIZON_MS = 40_000
 const BRIEF = {
   NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
   NETWORK_TIMEOUT_MS: '1500',
@@ -75,6 +80,7 @@ const BRIEF = {
   NOT_FOUND_HORIZON_MS: '7000',
   RECONCILE_DELAYS_MS: '300,600,1200'
 }
+const NOTIFICATIONS_SECRET = 'secret-of-the-notifications-in-a-chaos-run'
 /** Between two lines of progress while payments are sent. */
 const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
@@ -96,14 +102,22 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     proxies.set(name, proxy)
     return proxy.url
   }
+  const settings = { ...SETTINGS, ...(options.pace === 'brief' ? BRIEF : {}) }
+  const contrary = await startContraryThread({
+    seed: options.seed,
+    amountCents: CONTRARY_CENTS,
+    speed: CONTRARY_HORIZON_MS / Number(settings.NOT_FOUND_HORIZON_MS)
+  })
   const service = await ownService({
     root: options.root,
     dataDir,
     procfile: await procfileWithShiftedClocks(options.root),
     scale: options.isArchiving ? [...SCALE, 'archive=1'] : SCALE,
     env: {
-      ...SETTINGS,
-      ...(options.pace === 'brief' ? BRIEF : {}),
+      ...settings,
+      NETWORK_TRANSACTION_URL: contrary.url,
+      NETWORK_QUERY_URL: contrary.url,
+      NOTIFICATIONS_SECRET,
       // The last one moves when half of the run is over.
       ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate)),
       ...options.env,
@@ -122,9 +136,10 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)
   try {
-    return { ...(await runWith({ service, dataDir, proxies }, options)), shiftedClocks }
+    return { ...(await runWith({ service, dataDir, proxies, contrary }, options)), shiftedClocks }
   } finally {
     await service.stop()
+    await contrary.stop()
     for (const proxy of proxies.values()) await proxy.stop()
     process.off('exit', killAll)
     await place.remove()
@@ -150,6 +165,7 @@ interface Stage {
   readonly service: Service
   readonly dataDir: string
   readonly proxies: Victims['proxies']
+  readonly contrary: ContraryThread
 }
 
 async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
@@ -164,25 +180,20 @@ async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
 }
 
 async function runOn(
-  { service, dataDir, proxies }: Stage,
+  { service, dataDir, proxies, contrary }: Stage,
   { ports, urls, redis }: RunningService,
   receiver: ChaosReceiver,
   dice: () => number,
   options: ChaosOptions
 ): Promise<Observed> {
-  const demo = await readDemo(dataDir)
-  if (demo === undefined || urls.network_url === null) throw new Error('The service has no demo merchant or network.')
-  const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])
-  const client = new ChaosClient(
-    {
-      apiUrls: all('api'),
-      tokensUrls: all('tokens'),
-      networkUrl: urls.network_url,
-      apiKey: demo.api_key,
-      publishableKey: demo.publishable_key
-    },
-    dice
-  )
+  if (urls.network_url === null) throw new Error('The service has no network.')
+  contrary.connect({
+    behindUrl: urls.network_url,
+    notifications: { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
+  })
+  const target = await targetOf(dataDir, ports, urls.network_url)
+  const client = new ChaosClient(target, dice)
+  const contraryClient = new ChaosClient(target, dice, CONTRARY_CENTS)
   receiver.trust(await client.registerWebhook(receiver.url))
   const { seconds, rate, progress, isArchiving = false } = options
   const earlier = isArchiving
@@ -197,7 +208,8 @@ async function runOn(
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
   const begun = await openLoop(options, index => {
-    client.begin(`order-${index}`)
+    const merchant = index % CONTRARY_EVERY === CONTRARY_EVERY - 1 ? contraryClient : client
+    merchant.begin(`order-${index}`)
     const id = index * EARLIER_PART >= changed ? meanwhile[changed++] : undefined
     if (id !== undefined) client.change(id, `change-${index}`)
     const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
@@ -219,13 +231,32 @@ async function runOn(
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const audited = await auditRun([client], receiver, urls.network_url, trouble.strikes)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
+  progress('the payments of the contrary acquirer')
+  const contraryOutcome = await auditContraryPayments(
+    { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, books: contrary.books },
+    audited.findings
+  )
   return {
     ...audited,
+    contrary: contraryOutcome,
     archived,
     seconds,
     deliveries: receiver.deliveries(),
     struck: countStrikes(trouble.strikes),
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
     longestOutageStory: longestOutageStory(client.records, trouble.strikes)
+  }
+}
+
+async function targetOf(dataDir: string, ports: RunningService['ports'], networkUrl: string): Promise<Target> {
+  const demo = await readDemo(dataDir)
+  if (demo === undefined) throw new Error('The service has no demo merchant.')
+  const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])
+  return {
+    apiUrls: all('api'),
+    tokensUrls: all('tokens'),
+    networkUrl,
+    apiKey: demo.api_key,
+    publishableKey: demo.publishable_key
   }
 }

@@ -12,11 +12,14 @@ import { type Lives, type OperationLife, type PaymentLife, RELEASE } from './con
 import type { Conclusion } from './contrary-operator.js'
 import type { RequestRecord } from './simulated-merchant.js'
 
+/** What the acquirer has booked, and was asked. */
+export type Books = Pick<ContraryAcquirer, 'sales' | 'calls' | 'deviations' | 'firstShownMs' | 'ofOrder'>
+
 export interface ContraryWorld {
-  readonly acquirer: ContraryAcquirer
+  readonly acquirer: Books
   readonly lives: Lives
   readonly conclusions: readonly Conclusion[]
-  readonly records: readonly RequestRecord[]
+  readonly records: readonly Pick<RequestRecord, 'paymentId' | 'kind' | 'amountCents'>[]
   /** When each void left the service, by sale. */
   readonly voidsSentMs: ReadonlyMap<string, readonly number[]>
   readonly listAfterMs: number
@@ -42,11 +45,8 @@ const TAKEN = ['captured', 'partially_refunded', 'refunded', 'charged_back']
 
 export function auditContrary(world: ContraryWorld): string[] {
   return [...world.lives.payments.values()].flatMap(life => [
-    ...auditAsked(world, life),
-    ...auditFigures(world, life),
-    ...auditDeviations(world, life),
+    ...auditEnd(world, life),
     ...auditFailures(world, life),
-    ...auditReversals(world, life),
     ...auditCaptures(world, life),
     ...[...life.operations.values()].flatMap(operation => auditOperation(world, life, operation)),
     ...auditVoids(world, life),
@@ -54,8 +54,21 @@ export function auditContrary(world: ContraryWorld): string[] {
   ])
 }
 
+/** What must hold of a payment in the end, however it came there. */
+export function auditEnd(world: Pick<ContraryWorld, 'acquirer' | 'records'>, life: PaymentLife): string[] {
+  return [
+    ...auditAsked(world, life),
+    ...auditFigures(world, life),
+    ...auditDeviations(world, life),
+    ...auditReversals(world, life)
+  ]
+}
+
 /** No more is captured or refunded than merchants asked for, as far as the acquirer did what it was asked. */
-function auditAsked({ acquirer, records }: ContraryWorld, { id, last }: PaymentLife): string[] {
+function auditAsked(
+  { acquirer, records }: Pick<ContraryWorld, 'acquirer' | 'records'>,
+  { id, last }: PaymentLife
+): string[] {
   const ownSaleId = ownSaleIdOf(acquirer, last)
   const own = acquirer.calls.filter(
     ({ saleId, orderId, bookedCents }) => orderId === orderIdOf(id) && saleId === ownSaleId && bookedCents > 0
@@ -77,12 +90,12 @@ function auditAsked({ acquirer, records }: ContraryWorld, { id, last }: PaymentL
 }
 
 /** The merchant's figures are the ledger's, or the payment was listed since they differ. */
-function auditFigures({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
+function auditFigures({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
   const problems = wasListed(life, 0) ? [] : differencesOf(acquirer, life)
   return problems.map(problem => `figures differ and it is not listed: ${life.id} ${problem}`)
 }
 
-function differencesOf(acquirer: ContraryAcquirer, { id, last }: PaymentLife): string[] {
+function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {
   const { status, capturedCents } = last.progress
   const sales = acquirer.ofOrder(orderIdOf(id))
   const own = sales.filter(({ saleId }) => saleId === ownSaleIdOf(acquirer, last))
@@ -105,7 +118,7 @@ function differencesOf(acquirer: ContraryAcquirer, { id, last }: PaymentLife): s
 }
 
 /** What the acquirer did other than asked is listed within the first look that shows it. */
-function auditDeviations({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
+function auditDeviations({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
   return acquirer.deviations
     .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(acquirer, life, found))
     .flatMap(({ what, atMs, toldAtMs, shownAtMs }) => {
@@ -129,7 +142,7 @@ function listedWithinMs(what: string): number {
  * which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
  * declined a sale, and the record of the approval is all that the service has seen.
  */
-function isHarmless(acquirer: ContraryAcquirer, life: PaymentLife, { saleId, what }: Deviation): boolean {
+function isHarmless(acquirer: Books, life: PaymentLife, { saleId, what }: Deviation): boolean {
   const { progress, history } = life.last
   const isEqual = (): boolean => differencesOf(acquirer, life).length === 0
   const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
@@ -153,7 +166,7 @@ function auditFailures({ acquirer }: ContraryWorld, life: PaymentLife): string[]
 }
 
 /** The acquirer never takes a refund back. */
-function auditReversals({ acquirer }: ContraryWorld, { id, last }: PaymentLife): string[] {
+function auditReversals({ acquirer }: Pick<ContraryWorld, 'acquirer'>, { id, last }: PaymentLife): string[] {
   const { refunds } = last.progress
   const isReversed = refunds.some(({ error }) => error === 'refund_reversed')
   const own = acquirer.ofOrder(orderIdOf(id)).filter(({ saleId }) => saleId === ownSaleIdOf(acquirer, last))
@@ -228,7 +241,7 @@ function auditConclusions({ acquirer, conclusions }: ContraryWorld, life: Paymen
 }
 
 /** The calls between the beginning of an operation and that of the next one. */
-function callsOf(acquirer: ContraryAcquirer, life: PaymentLife, operation: OperationLife): ContraryCall[] {
+function callsOf(acquirer: Books, life: PaymentLife, operation: OperationLife): ContraryCall[] {
   const ownSaleId = ownSaleIdOf(acquirer, life.last)
   const begun = [...life.operations.values()].map(({ beganMs }) => beganMs)
   const untilMs = Math.min(Number.POSITIVE_INFINITY, ...begun.filter(beganMs => beganMs > operation.beganMs))
@@ -239,16 +252,16 @@ function callsOf(acquirer: ContraryAcquirer, life: PaymentLife, operation: Opera
 }
 
 /** The sale that the service calls the payment's, or else the first one of the order. */
-function ownSaleIdOf(acquirer: ContraryAcquirer, { terms, progress }: Payment): string | undefined {
+function ownSaleIdOf(acquirer: Books, { terms, progress }: Payment): string | undefined {
   const { saleId } = progress.references
   return saleId !== null && acquirer.sales.has(saleId) ? saleId : acquirer.ofOrder(orderIdOf(terms.id))[0]?.saleId
 }
 
-function isCaptureCall(acquirer: ContraryAcquirer, { verb, saleId }: ContraryCall): boolean {
+function isCaptureCall(acquirer: Books, { verb, saleId }: ContraryCall): boolean {
   return verb === 'capture' || (verb === 'sale' && (acquirer.sales.get(saleId)?.isCaptureAsked ?? false))
 }
 
-function isRefundCall(acquirer: ContraryAcquirer, { verb, saleId }: ContraryCall): boolean {
+function isRefundCall(acquirer: Books, { verb, saleId }: ContraryCall): boolean {
   return verb === 'void' && (acquirer.sales.get(saleId)?.capturedCents ?? 0) > 0
 }
 

@@ -12,6 +12,8 @@ export interface ContraryServerOptions {
   /** Whether it takes a sale of this amount (cents). */
   readonly takes: (amountCents: number) => boolean
   readonly dice: Dice
+  /** How many times as fast as real time its time passes; absent: as fast. */
+  readonly speed?: number
 }
 
 /** Where the service takes notifications, and the secret that it expects. */
@@ -33,9 +35,11 @@ export class ContraryServer {
 
   constructor(options: ContraryServerOptions) {
     this.#options = options
+    const { speed = 1 } = options
+    const beganMs = Date.now()
     this.acquirer = new ContraryAcquirer({
-      nowMs: () => Date.now(),
-      later: (delayMs, run) => this.#later(delayMs, run),
+      nowMs: () => beganMs + speed * (Date.now() - beganMs),
+      later: (delayMs, run) => this.#later(delayMs / speed, run),
       notify: saleId => void this.#notify(saleId),
       dice: options.dice
     })

@@ -1,0 +1,70 @@
+/**
+ * The contrary acquirer of a chaos run, in front of the simulator: sales of one amount are its own. It has a thread of its own,
+ * because the clients keep the main thread busy, and an acquirer does not wait for those.
+ */
+import { once } from 'node:events'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { isRecord } from '../../runtime/json.js'
+import { createRandom } from '../simulation/random.js'
+import type { ContraryAcquirer } from '../support/contrary-acquirer.js'
+import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
+import { ContraryServer, type NotificationTarget } from '../support/contrary-server.js'
+
+/** What the acquirer has booked and was asked, as of one moment. */
+export type ContraryBooks = Pick<ContraryAcquirer, 'sales' | 'calls' | 'deviations' | 'firstShownMs'>
+
+export interface ContraryThread {
+  readonly url: string
+  /** Hands every other call on to `behindUrl`, and notifies the service, from now on. */
+  connect(place: ContraryPlace): void
+  books(): Promise<ContraryBooks>
+  stop(): Promise<void>
+}
+
+interface ContraryPlace {
+  readonly behindUrl: string
+  readonly notifications: NotificationTarget
+}
+
+interface Plan {
+  readonly seed: number
+  /** It takes the sales of this amount. */
+  readonly amountCents: number
+  /** How many times as fast as in a real acquirer its time passes: what it does late is over before the horizon of the run. */
+  readonly speed: number
+}
+
+/** Listens on a free port of the loopback interface. */
+export async function startContraryThread(plan: Plan): Promise<ContraryThread> {
+  const thread = new Worker(new URL(import.meta.url), { workerData: { contraryAcquirer: plan } })
+  const [url] = await once(thread, 'message')
+  return {
+    url: String(url),
+    connect: place => thread.postMessage(place),
+    async books() {
+      thread.postMessage('books')
+      const [books] = await once(thread, 'message')
+      return books as ContraryBooks
+    },
+    stop: async () => void (await thread.terminate())
+  }
+}
+
+/** An account leaves the field out in all its records: the simulator behind, which has the same account, does not. */
+const OF_THE_ACCOUNT: ContraryKind = 'never shows what is voided'
+/** Two kinds befall a sale at once now and then; many sales are served as they should be. */
+const SHARE = 0.05
+
+if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerData) {
+  const port = parentPort
+  const { seed, amountCents, speed } = workerData['contraryAcquirer'] as Plan
+  const server = new ContraryServer({ takes: cents => cents === amountCents, dice: createRandom(seed), speed })
+  server.acquirer.kinds = contraryKinds.filter(kind => kind !== OF_THE_ACCOUNT).map(kind => ({ kind, share: SHARE }))
+  await server.start()
+  port.on('message', (order: ContraryPlace | 'books') => {
+    if (order !== 'books') return void Object.assign(server, order)
+    const { sales, calls, deviations, firstShownMs } = server.acquirer
+    port.postMessage({ sales, calls, deviations, firstShownMs } satisfies ContraryBooks)
+  })
+  port.postMessage(server.url)
+}
