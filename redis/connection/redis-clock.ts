@@ -39,8 +39,9 @@ export interface FollowedClock extends WatchedClock {
 export interface ClockOptions {
   /** The process that warns of a difference, publishes it, and stops the clock with itself. */
   readonly process?: Pick<ProcessContext, 'onStop' | 'onWarning'>
-  /** The clock of the machine, for tests. */
+  /** The clock of the machine, and one that no setting of it moves, for tests. */
   readonly machine?: Clock
+  readonly steady?: Clock
 }
 
 /** The clock of a process that decides about payments. While Redis is unavailable, it uses the last known difference. */
@@ -64,25 +65,48 @@ export async function followClock(
   return { now: () => machine.now() + offsetMs, stop, real: machine }
 }
 
-/** The clock of the machine, corrected by that of Redis where the two differ by more than is tolerated. */
+/**
+ * The clock of the machine, corrected by that of Redis where the two differ by more than is tolerated. A clock that is set
+ * between two comparisons is seen at once, against one that can't be set: the time then goes on from the last comparison.
+ */
 export async function watchClock(
   redis: Redis,
-  { process, machine = systemClock }: ClockOptions
+  { process, machine = systemClock, steady = steadyClock }: ClockOptions
 ): Promise<WatchedClock> {
-  let found: Difference | undefined
+  let found: (Difference & { readonly stepMs: number }) | undefined
+  let comparing: Promise<void> | undefined
+  /** Its changes are steps of the machine's clock. */
+  const apartMs = (): number => machine.now() - steady.now()
   const compare = async (): Promise<void> => {
     const difference = await measure(redis, machine)
-    if (found === undefined || difference.tookMs <= ROUND_TRIP_MAX_MS) found = difference
+    if (found === undefined || difference.tookMs <= ROUND_TRIP_MAX_MS) found = { ...difference, stepMs: apartMs() }
+  }
+  const compareOnce = (): void => {
+    comparing ??= compare()
+      .catch(() => undefined)
+      .finally(() => {
+        comparing = undefined
+      })
   }
   await compare()
-  const timer = setInterval(() => void compare().catch(() => undefined), COMPARE_MS)
+  const timer = setInterval(compareOnce, COMPARE_MS)
   const stop = (): void => clearInterval(timer)
-  const errorMs = (): number => (found === undefined || isTolerated(found) ? 0 : found.aheadMs)
+  const errorMs = (): number => {
+    if (found === undefined) return 0
+    const steppedMs = apartMs() - found.stepMs
+    const knownMs = isTolerated(found) ? 0 : found.aheadMs
+    if (Math.abs(steppedMs) <= TOLERATED_MS) return knownMs
+    compareOnce()
+    return knownMs + steppedMs
+  }
   process?.onStop('clock', stop)
   process?.onWarning('clock', () => warningOf(errorMs()))
   if (process !== undefined) publishClockDifference(() => found?.aheadMs ?? 0)
   return { now: () => machine.now() - errorMs(), stop }
 }
+
+/** Runs on while the clock of the machine is set. Its zero means nothing. */
+const steadyClock: Clock = { now: () => performance.now() }
 
 /** The sentence about the clock of this machine, compared once with that of Redis; undefined when it is right. */
 export async function clockWarning(redis: Redis, machine: Clock = systemClock): Promise<string | undefined> {

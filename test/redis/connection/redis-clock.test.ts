@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import { watchClock } from '../../../redis/connection/redis-clock.js'
+import { until } from '../../support/conditions.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { useRedis } from '../../support/redis.js'
+
+const HOUR_MS = 3_600_000
+
+describe('the clock of a process, when that of its machine is set', () => {
+  const test = useRedis()
+  const process = new ConditionsUnderTest()
+  afterEach(() => process.stop())
+
+  it('goes on as before at once, and warns once the step is measured', async () => {
+    let setByMs = 0
+    const machine = { now: () => Date.now() + setByMs }
+    const clock = await watchClock(test.redis, { process, machine })
+    const errorMs = () => Math.abs(clock.now() - Date.now())
+    for (const steppedMs of [2 * HOUR_MS, -2 * HOUR_MS, 1_500]) {
+      setByMs = steppedMs
+      // Before any answer of Redis: nothing is awaited between.
+      expect(errorMs(), `${steppedMs} ms`).to.be.below(100)
+      const sentence = `${(Math.abs(steppedMs) / 1_000).toFixed(1)} s ${steppedMs > 0 ? 'ahead of' : 'behind'}`
+      await until('the warning', async () => (await process.health()).warnings['clock']?.includes(sentence) === true)
+      expect(errorMs(), `${steppedMs} ms, measured`).to.be.below(100)
+      setByMs = 0
+      expect(errorMs(), `${steppedMs} ms, taken back`).to.be.below(100)
+    }
+  })
+})
