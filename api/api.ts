@@ -79,7 +79,8 @@ await runProcess('api', async context => {
     ),
     testEnvironment: createTestEnvironment({ redis: durable, config, store, clock: clock.real })
   })
-  const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
+  const { host, port, drainDelayMs, keepAliveTimeoutMs } = config
+  const server = await serve(app, { host, port, log, drainDelayMs, keepAliveTimeoutMs })
   onStop('http server', () => server.stop())
   // A request may wait for 30 s, but a stop may not: its client gets 202, and reads the result later.
   onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), config.drainDelayMs + STOP_PATIENCE_MS))

@@ -21,7 +21,8 @@ await runProcess('notifications', async context => {
     host: config.notificationsHost,
     port: config.notificationsPort,
     log,
-    drainDelayMs: config.drainDelayMs
+    drainDelayMs: config.drainDelayMs,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs
   })
   onStop('http server', () => server.stop())
 })

@@ -46,7 +46,8 @@ await runProcess('tokens', async context => {
     host: config.host,
     port: config.tokensPort,
     log,
-    drainDelayMs: config.drainDelayMs
+    drainDelayMs: config.drainDelayMs,
+    keepAliveTimeoutMs: config.keepAliveTimeoutMs
   })
   onStop('http server', () => server.stop())
 })

@@ -5,16 +5,36 @@
  * that a load balancer still opens are served until the listener is closed.
  */
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { presentError } from '../../contract/error-answer.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { close, listen } from '../../runtime/ops-server.js'
 import { isUuid } from '../../runtime/uuid.js'
 import type { RequestState } from './context.js'
 import { invalidRequest, ServiceError } from './service-error.js'
+
+/** For Redis, PostgreSQL, files and ops ports. */
+const OTHER_DESCRIPTORS = 256
+const CONNECTIONS_MAX = 10_000
+
+/** Without a free descriptor the kernel's connections are closed by libuv, and no event tells. Then the limit is lower. */
+export function connectionsMaxOf(descriptors: number): number {
+  return Math.max(1, Math.min(CONNECTIONS_MAX, descriptors - OTHER_DESCRIPTORS))
+}
+
+/** `ulimit -n` of this process. Other systems than Linux have no such file. */
+function descriptorsMax(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return Number(soft ?? Number.POSITIVE_INFINITY)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
 
 const LIMITS = {
   /** For the headers of a request, and for the whole request. Bodies are small, so that slower clients are attacks. */
@@ -22,13 +42,13 @@ const LIMITS = {
   requestTimeoutMs: 20_000,
   /** For a client to read an answer, which stays in memory until then. */
   answerTimeoutMs: 20_000,
-  /** Further connections are closed: open ones still get their answers. */
-  connectionsMax: 10_000
+  /** Further connections are closed and logged: open ones still get their answers. */
+  connectionsMax: connectionsMaxOf(descriptorsMax())
 }
 export type HttpLimits = typeof LIMITS
 /** How often Node checks for slow clients. Its default of 30 s would triple the limits above. */
 const SLOWNESS_CHECK_MS = 1_000
-/** Longer than the idle timeout of common load balancers (60 s): the side that sends requests must close first. */
+/** As the default of KEEP_ALIVE_TIMEOUT_MS. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const HEADER_BYTES_MAX = 16_384
 /** Twice as many as clients and proxies send. */
@@ -45,7 +65,14 @@ export interface HttpServer {
 /** Serves the application on `host` and `port` (0: a free one). Rejects when the port is taken. */
 export async function serve(
   app: Koa<RequestState>,
-  options: { host: string; port: number; log: Logger; limits?: HttpLimits; drainDelayMs?: number }
+  options: {
+    host: string
+    port: number
+    log: Logger
+    limits?: HttpLimits
+    drainDelayMs?: number
+    keepAliveTimeoutMs?: number
+  }
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs, connectionsMax } = options.limits ?? LIMITS
   // koa emits what it can no longer answer, such as a connection that is cut during an answer. Without this listener,
@@ -58,7 +85,7 @@ export async function serve(
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      keepAliveTimeout: options.keepAliveTimeoutMs ?? KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(SLOWNESS_CHECK_MS, headersTimeoutMs),
       // Node would refuse requests without Host, but not with our envelope: see `headerProblem`.
       requireHostHeader: false
@@ -77,6 +104,14 @@ export async function serve(
     refuse(request, response, { status: 417, message: 'expects what is not known: see the header Expect' })
   )
   server.on('clientError', answerUnreadable)
+  server.on('timeout', closeUnlessUsed)
+  server.on('drop', () =>
+    warnRateLimited(
+      options.log,
+      { connections_max: connectionsMax },
+      'a connection was closed unanswered: too many are open. Start more processes, or find who opens them'
+    )
+  )
 
   await listen(server, options.port, options.host)
   const { port } = server.address() as AddressInfo
@@ -104,13 +139,26 @@ function cutUnread(response: ServerResponse, timeoutMs: number): void {
   response.once('close', () => clearTimeout(timer))
 }
 
+/**
+ * Closes a connection that was idle for the whole time. Timers run before sockets are read: on a busy process a request may
+ * have arrived by now, and must be answered.
+ */
+function closeUnlessUsed(socket: Socket): void {
+  const { bytesRead } = socket
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy()
+  })
+}
+
 async function drain(server: Server, delayMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'))
   // A load balancer sends requests until its next check of /readyz.
   if (delayMs > 0) await delay(delayMs)
+  // Idle connections are closed right after sockets were read: a request that has arrived makes its connection a busy one.
+  await new Promise(setImmediate)
   const closed = close(server)
   // A connection whose answer began before the stop becomes idle later, and has to be closed then.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), SWEEP_MS)
   await closed.finally(() => clearInterval(sweep))
 }
 

@@ -41,6 +41,13 @@ export const paymentSettings = {
     [100, 600_000],
     'New payments are answered 503 while the oldest command of their partition has waited longer than this for a worker (ms).'
   ),
+  keepAliveTimeoutMs: integer(
+    'KEEP_ALIVE_TIMEOUT_MS',
+    ['api', 'tokens', 'notifications'],
+    65_000,
+    [1_000, 3_600_000],
+    'How long an idle connection stays open. Longer than the balancer in front keeps one (the shipped HAProxy: 60 s at most), which must close first.'
+  ),
   drainDelayMs: integer(
     'DRAIN_DELAY_MS',
     ['api', 'tokens', 'notifications'],

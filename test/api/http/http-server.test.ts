@@ -1,7 +1,11 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
+import Koa from 'koa'
+import type { RequestState } from '../../../api/http/context.js'
+import { connectionsMaxOf, type HttpLimits, serve } from '../../../api/http/http-server.js'
 import type { Submission } from '../../../api/payments/payments-port.js'
+import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress } from '../builders.js'
 import { requestHead } from '../raw-http.js'
@@ -46,6 +50,53 @@ describe('the HTTP server stops without losing a request', () => {
     expect(answer.headers.get('Keep-Alive')).to.equal('timeout=65')
   })
 
+  it('answers a request that arrived when an idle connection is closed', async () => {
+    const { server, port, log } = await serveQuickly()
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.setEncoding('utf8').on('data', chunk => {
+      received += chunk
+    })
+    socket.write(requestHead('GET', '/'))
+    await until('the first answer', () => received.includes('answered'))
+    socket.write(requestHead('GET', '/'))
+    // A busy process: the time of the connection is over before this process reads what has arrived.
+    block(KEEP_ALIVE_MS + NODE_BUFFER_MS + 200)
+    await until('the second answer, or the end', () => received.split('answered').length === 3 || socket.destroyed)
+    expect(received.split('answered').length).to.equal(3)
+    expect(log).to.deep.equal([])
+    socket.destroy()
+    await server.stop()
+  })
+
+  it('answers a request that arrived when it begins to stop', async () => {
+    const { server, port } = await serveQuickly()
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.setEncoding('utf8').on('data', chunk => {
+      received += chunk
+    })
+    socket.write(requestHead('GET', '/'))
+    await until('the first answer', () => received.includes('answered'))
+    socket.write(requestHead('GET', '/'))
+    block(50)
+    await server.stop()
+    await until('the end', () => socket.readableEnded)
+    expect(received.split('answered').length).to.equal(3)
+    expect(received).to.match(/connection: close/i)
+  })
+
+  it('logs connections above its limit, which follows the descriptors that the process may open', async () => {
+    expect([connectionsMaxOf(1_024), connectionsMaxOf(1_048_576)]).to.deep.equal([768, 10_000])
+    const { server, port, log } = await serveQuickly({ connectionsMax: 1 })
+    const [first, second] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
+    for (const socket of [first, second]) socket.on('error', () => undefined)
+    await until('a closed connection', () => first.destroyed || second.destroyed || second.readableEnded)
+    await until('the log', () => log.some(line => line.includes('a connection was closed unanswered')))
+    for (const socket of [first, second]) socket.destroy()
+    await server.stop()
+  })
+
   it('answers pipelined requests in their order', async () => {
     const socket = connect(api.port, '127.0.0.1')
     let received = ''
@@ -57,6 +108,35 @@ describe('the HTTP server stops without losing a request', () => {
     expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 404', 'HTTP/1.1 200'])
   })
 })
+
+const KEEP_ALIVE_MS = 100
+/** Newer Node adds a second to the time that it announces. */
+const NODE_BUFFER_MS = 1_000
+
+/** A server whose connections are idle for a tenth of a second at most, and what it logs. */
+async function serveQuickly(limits: Partial<HttpLimits> = {}) {
+  const app = new Koa<RequestState>()
+  app.use(ctx => {
+    ctx.body = 'answered'
+  })
+  const lines: string[] = []
+  const log = createLogger('api', 'warn', { write: line => void lines.push(line) })
+  const all = {
+    headersTimeoutMs: 5_000,
+    requestTimeoutMs: 5_000,
+    answerTimeoutMs: 5_000,
+    connectionsMax: 100,
+    ...limits
+  }
+  const options = { host: '127.0.0.1', port: 0, log, keepAliveTimeoutMs: KEEP_ALIVE_MS, limits: all }
+  const server = await serve(app, options)
+  return { server, port: server.port, log: lines }
+}
+
+function block(forMs: number): void {
+  const endMs = performance.now() + forMs
+  while (performance.now() < endMs);
+}
 
 function get(agent: Agent, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
