@@ -10,6 +10,7 @@ import { followClock } from '../redis/connection/redis-clock.js'
 import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
+import { vouchForData } from '../redis/installation/vouch-for-data.js'
 import { MerchantStore } from '../redis/merchants/merchants.js'
 import { createRateLimiter } from '../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
@@ -35,12 +36,14 @@ await runProcess('api', async context => {
   const { config, log, onStop } = context
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
-  const { durable, writes, installation } = await openDurable(context)
+  const opened = await openDurable(context)
+  const { durable, installation } = opened
   await requireOwnKeys(durable, 'vault', sealer, context)
   const webhookSecrets = await openWebhookSecrets(durable, context)
   const subscriber = await connect(config.redisUrl, 'subscriber', log)
   onStop('subscriber', () => disconnect(subscriber))
   const secrets = await openMemoryOnly(context, installation, 'optional')
+  const { writes } = await vouchForData(context, 'api', opened, secrets)
   const clock = await followClock(durable, config.environment, { process: context })
   const admission = new Admission(config.maxInFlight)
   publishAdmission(register, () => admission.figures)

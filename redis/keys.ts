@@ -45,6 +45,12 @@ export const keys = {
   knownSale: () => 'known_sale',
 
   // Durable Redis, per partition.
+  /** Counts what was accepted, begun and committed (decision 31). */
+  commitCounter: (partition: number) => `${tag(partition)}:seq`,
+  /** The epochs of the data, and whether it is vouched for (installation/epochs.ts). */
+  vouch: (partition: number) => `${tag(partition)}:vouch`,
+  /** Payments that are still to be compared with the acquirer's records. */
+  unvouched: (partition: number) => `${tag(partition)}:unvouched`,
   payment: (partition: number, paymentKey: string) => `${tag(partition)}:pay:${paymentKey}`,
   idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
@@ -94,6 +100,8 @@ export const keys = {
   webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
 
   // Memory-only Redis.
+  /** What was acknowledged last in each partition. */
+  seen: () => 'seen',
   token: (tokenId: string) => `token:${tokenId}`,
   cvv: (paymentId: string) => `cvv:${paymentKeyOf(paymentId)}`,
   /** Not below `token:`, so that no id of a CVV is that of a card. */
@@ -106,6 +114,12 @@ export const keys = {
 /** The partition of a merchant: stable for ever, which is why the number of partitions is fixed at birth. */
 export function partitionOf(merchantId: string, partitions: number): number {
   return Number.parseInt(hash('sha256', merchantId).slice(0, 8), 16) % partitions
+}
+
+/** The partition that a key is tagged with; undefined for a key of the installation. */
+export function partitionOfKey(key: string): number | undefined {
+  const digits = /^\{p(\d+)\}/.exec(key)?.[1]
+  return digits === undefined ? undefined : Number(digits)
 }
 
 /** The numbers of all partitions of an installation that has `count` of them. */

@@ -66,7 +66,9 @@ export const scriptsBesideTheWay = {
   store_card: 'a card is stored, no payment is touched',
   erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
-  pace_reconciliations: 'counts queries; the allowance refills with time'
+  pace_reconciliations: 'counts queries; the allowance refills with time',
+  set_vouch: 'no money moves before it; the next look repeats it',
+  remember: 'repeated once a second'
 } as const satisfies Record<string, string>
 
 export type ScriptName =

@@ -1,12 +1,14 @@
 /** Process `payments`: takes commands from the streams and runs them. The only process that opens card data. */
 import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
+import type { CommandEntry } from '../redis/commands/command-entry.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
 import { connect, disconnect } from '../redis/connection/connections.js'
 import { followClock } from '../redis/connection/redis-clock.js'
 import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
+import { vouchForData } from '../redis/installation/vouch-for-data.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'
 import { createNotificationStore } from '../redis/notifications/notifications.js'
@@ -15,28 +17,31 @@ import { createCommitStore } from '../redis/payments/commits.js'
 import { createKnownSaleStore } from '../redis/reconciliation/known-sale.js'
 import { createReconcilePace } from '../redis/reconciliation/reconcile-pace.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
-import { lockTtlMs } from '../runtime/config.js'
+import { type Config, lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadOpener } from '../vault/opener.js'
 import { createCardNetwork } from './network/card-network.js'
 import { createCardData } from './payments/card-data.js'
-import { startCommandLoop } from './payments/command-loop.js'
+import { type CommandLoopOptions, startCommandLoop } from './payments/command-loop.js'
 import { handleCommand } from './payments/handle-command.js'
 import { measureCommand, meterNetwork, meterQueue } from './payments/metered-work.js'
 import { repeatNotificationRounds } from './payments/notification-rounds.js'
 import { createWorkerMetrics } from './payments/payments-metrics.js'
 import { createReconcilingNetwork } from './payments/reconciling-network.js'
+import { repeatUnvouchedRounds } from './payments/unvouched-rounds.js'
 import type { WorkerDeps } from './payments/worker-deps.js'
 
 await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
-  const { durable, writes, installation } = await openDurable(context)
+  const opened = await openDurable(context)
+  const { durable, installation } = opened
   await requireOwnKeys(durable, 'vault', opener, context, { isFirst: true, needsNewest: true })
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context, installation, 'optional')
+  const { writes, vouching } = await vouchForData(context, 'payments', opened, secrets)
   const network = createCardNetwork(config, context)
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics({ inWork: () => inWork.commands, isCircuitOpen: network.isCircuitOpen })
@@ -59,30 +64,24 @@ await runProcess('payments', async context => {
     }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
     policy: config,
+    unvouchedBeforeMs: partition => vouching.unvouchedBeforeMs(partition),
     networkRetryMs: config.networkRetryMs,
     deliveriesMax: config.deliveriesMax,
     inspection: createInspection(durable, `payments ${process.pid}`, log, signal),
     clock,
     log
   }
-  const loop = await startCommandLoop({
-    blocking,
-    redis: durable,
-    work: paymentWork,
-    partitions: config.partitions,
-    consumer: newInstanceName(),
-    concurrency: config.workerConcurrency,
-    heartbeatMs: config.heartbeatMs,
-    handle: async (entry, stopping) => {
-      inWork.commands++
-      const outcome = await measureCommand(entry, deps, metrics, measured => handleCommand(entry, measured, stopping))
-      inWork.commands--
-      return outcome
-    },
-    onLeft: () => metrics.notEnded('left'),
-    log
-  })
+  const handle: Handle = async (entry, stopping) => {
+    inWork.commands++
+    const outcome = await measureCommand(entry, deps, metrics, measured => handleCommand(entry, measured, stopping))
+    inWork.commands--
+    return outcome
+  }
+  const onLeft = (): void => metrics.notEnded('left')
+  const loop = await startCommandLoop({ ...loopOf(config), blocking, redis: durable, handle, onLeft, log })
   onStop('command loop', () => loop.stop())
+  const unvouched = repeatUnvouchedRounds(deps, writes, () => vouching.unvouched(), signal)
+  onStop('comparison of open payments', () => unvouched)
   const notifications = repeatNotificationRounds(
     {
       notifications: createNotificationStore(writes, config.partitions),
@@ -99,3 +98,12 @@ await runProcess('payments', async context => {
   onStop('notifications', () => notifications)
   onReadyCheck('command loop', loop.problem)
 })
+
+type Loop = CommandLoopOptions<CommandEntry>
+type Handle = Loop['handle']
+
+/** What the command loop takes from the configuration. */
+function loopOf(config: Config): Pick<Loop, 'work' | 'partitions' | 'consumer' | 'concurrency' | 'heartbeatMs'> {
+  const { partitions, workerConcurrency: concurrency, heartbeatMs } = config
+  return { work: paymentWork, partitions, consumer: newInstanceName(), concurrency, heartbeatMs }
+}

@@ -1,5 +1,5 @@
 /** Makes a request durable: measures the calls, and retries them while Redis is unavailable. */
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, MoneyWaits } from '../../redis/connection/redis-errors.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { timed } from '../../runtime/metrics.js'
@@ -41,7 +41,7 @@ export async function untilAnswered<T>(call: () => Promise<T>): Promise<Answered
     try {
       return { answer: await call(), wasRepeated }
     } catch (error) {
-      if (!isRedisUnavailable(error) || performance.now() >= deadlineMs) throw error
+      if (!isRedisUnavailable(error) || error instanceof MoneyWaits || performance.now() >= deadlineMs) throw error
       await delay(RETRY_GAP_MS)
     }
   }

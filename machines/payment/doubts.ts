@@ -14,7 +14,10 @@ type Change = (args: PaymentArgs) => Partial<Figures>
 
 /** A try of the operation has no conclusive outcome: it is in doubt. Its request may have left until this moment. */
 export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
-  const reconciliation = afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs)
+  const isUnsent = 'isUnsent' in event
+  const reconciliation = isUnsent
+    ? untried(policy, event.nowMs)
+    : afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs)
   return {
     ...withOperationIn(figures, 'unknown', event.nowMs),
     ...openLonger(figures, reconciliation.openedMs, policy, event),

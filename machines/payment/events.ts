@@ -37,8 +37,11 @@ export type CallEvent =
   /** `isTooLate`: the network no longer takes this operation, because the time for it is over. */
   | Event<'REJECTED', { code: string; isTooLate?: boolean }>
   | Event<'NOT_SENT', { reason: string }>
-  /** The network answered, and the answer does not prove what it did: its record decides. */
-  | Event<'UNPROVEN', { reason: string }>
+  /**
+   * The network answered, and the answer does not prove what it did: its record decides. `isUnsent`: this call was not made,
+   * because the operation may have been done before (unvouched.ts).
+   */
+  | Event<'UNPROVEN', { reason: string; isUnsent?: true }>
   | Event<'AMBIGUOUS', { reason: string }>
   /** The card data is gone or was erased, or our keys do not open it; nothing was sent. */
   | Event<'CARD_MISSING', { failure: 'invalid_token' | 'unknown_card' | 'card_unreadable' }>
@@ -148,4 +151,9 @@ export interface Policy {
   readonly notFoundHorizonMs: number
   /** Age at which an open query is listed for manual review (ms). */
   readonly reconcileListAfterMs: number
+  /**
+   * The data came back then, and nothing vouches for what was changed before: it may be older than what was done (ms).
+   * Absent or 0: all of it is vouched for.
+   */
+  readonly unvouchedBeforeMs?: number
 }

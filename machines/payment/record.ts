@@ -23,6 +23,7 @@ import {
   unclear
 } from './record-comparisons.js'
 import { isBeyondHorizon, isTryDue, TRIES_MAX } from './tries.js'
+import { isAcceptedBefore } from './unvouched.js'
 
 /** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
 const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
@@ -48,14 +49,21 @@ function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
   return { ...shown('DUPLICATE_SALE', answer), duplicateSaleId }
 }
 
-/** Findings that would void a sale: not before the acquirer takes another void of it, and not for ever. */
-function voidedInTime({ progress: { voids } }: Known, finding: Finding): Finding {
+/**
+ * Findings that would void a sale: not before the acquirer takes another void of it, not for ever, and not when the data may
+ * have lost what the sale is about.
+ */
+function voidedInTime({ terms, progress: { voids }, policy }: Known, finding: Finding): Finding {
   if (finding.type !== 'DUPLICATE_SALE' && finding.type !== 'LATE_SALE') return finding
+  if (isAcceptedBefore(terms, policy)) return leftToOperator(finding)
   if (voids === null || isTryDue(voids.times, voids.lastMs, finding.nowMs)) return finding
   const { sale, nowMs } = finding
   if (voids.times < TRIES_MAX) return { type: 'RECORD_LAGS', note: 'voided a moment ago', sale, nowMs }
-  const reason = finding.type === 'LATE_SALE' ? 'sale_after_failure' : 'duplicate_sale'
-  return { type: 'CONTRADICTED', reason, sale, nowMs }
+  return leftToOperator(finding)
+}
+
+function leftToOperator({ type, sale, nowMs }: Extract<Finding, { type: 'DUPLICATE_SALE' | 'LATE_SALE' }>): Finding {
+  return { type: 'CONTRADICTED', reason: type === 'LATE_SALE' ? 'sale_after_failure' : 'duplicate_sale', sale, nowMs }
 }
 
 /** Findings that leave it open whether the operation is booked. */

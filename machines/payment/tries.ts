@@ -30,12 +30,15 @@ export function isTryDue(tries: number, lastMs: number, nowMs: number): boolean 
 
 /** Whether a try without an answer may still be booked. */
 export function mayArrive({ unansweredMs }: Reconciliation, policy: Policy, nowMs: number): boolean {
-  return unansweredMs !== null && nowMs < unansweredMs + policy.notFoundHorizonMs
+  // Data that came back does not know what was sent until then.
+  const lastMs = Math.max(unansweredMs ?? 0, policy.unvouchedBeforeMs ?? 0)
+  return lastMs > 0 && nowMs < lastMs + policy.notFoundHorizonMs
 }
 
 /** Whether a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
 export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: Policy, nowMs: number): boolean {
-  return reconciliation !== null && nowMs >= reconciliation.sinceMs + policy.notFoundHorizonMs
+  if (reconciliation === null) return false
+  return nowMs >= Math.max(reconciliation.sinceMs, policy.unvouchedBeforeMs ?? 0) + policy.notFoundHorizonMs
 }
 
 /** What follows from a record that shows the sale as it was before the operation. */

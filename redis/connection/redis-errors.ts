@@ -5,6 +5,9 @@ import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 /** The durable Redis is unavailable. Whether the command was executed is unknown. */
 export class RedisUnavailable extends Error {}
 
+/** Nothing was written: what the durable Redis holds may not be built on until an operator has acted. A repeat does not help soon. */
+export class MoneyWaits extends RedisUnavailable {}
+
 /**
  * Replies of a server that is loading, failing over, full, unable to write its append-only file, or refuses the login.
  * NOGROUP: a consumer group is lost, and is made again. EXECABORT: one of these met a command of a transaction.

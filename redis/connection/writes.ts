@@ -27,6 +27,8 @@ export interface Writes {
    * again when the key has moved to another master, because nothing was done then.
    */
   run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
+  /** Takes note of the commit counter of a partition, once `run` has resolved. */
+  saw(partition: number, count: number): void
 }
 
 /** How long replicas may take (ms). Less than a command may, so that the two timeouts differ. */
@@ -36,7 +38,7 @@ const MOVES_MAX = 3
 
 /** Writes that count as soon as the master has them: for tools, and for an installation without `WAIT_REPLICAS`. */
 export function unreplicated(redis: Redis): Writes {
-  return { redis, isReplicated: false, run: (_, work) => work(redis) }
+  return { redis, isReplicated: false, run: (_, work) => work(redis), saw: () => undefined }
 }
 
 /** Writes over `connection`, which is used for nothing else, that wait for `replicas` (1 or more); `redis` is for reads. */
@@ -58,7 +60,7 @@ export function createWrites(redis: Redis, connection: Redis, replicas: number):
     connection instanceof Cluster
       ? (key, work) => following(connection, key, node => runOn(node, key, work))
       : (key, work) => runOn(connection, key, work)
-  return { redis, isReplicated: true, run }
+  return { redis, isReplicated: true, run, saw: () => undefined }
 }
 
 /** Goes to the master of a key; when it is another by now, to that one. */
@@ -118,14 +120,14 @@ export async function confirmedReplicas(redis: Redis, replicas: number): Promise
   return Math.min(...(await Promise.all(mastersOf(redis).map(master => master.wait(replicas, WAIT_MS)))))
 }
 
-/** The writes of a process: over `redis` itself where no replicas are waited for, else over a connection of their own. */
+/** The writes of a process, and their connection: over `redis` itself where no replicas are waited for, else over a connection of their own. */
 export async function openWrites(
   redis: Redis,
   config: { readonly redisUrl: string; readonly waitReplicas: number },
   log: Logger
-): Promise<{ readonly writes: Writes; close(): Promise<void> }> {
+): Promise<{ readonly writes: Writes; readonly connection: Redis; close(): Promise<void> }> {
   const { redisUrl, waitReplicas } = config
-  if (waitReplicas === 0) return { writes: unreplicated(redis), close: async () => undefined }
+  if (waitReplicas === 0) return { writes: unreplicated(redis), connection: redis, close: async () => undefined }
   const connection = await connect(redisUrl, 'commands', log)
-  return { writes: createWrites(redis, connection, waitReplicas), close: () => disconnect(connection) }
+  return { writes: createWrites(redis, connection, waitReplicas), connection, close: () => disconnect(connection) }
 }

@@ -51,16 +51,20 @@ const WAIT_FOR_BIRTH_MS = 200
  * The durable Redis of a process that confirms writes to others: its connection and its writes, once
  * installation and durability are proved. Both are closed at its stop.
  */
-export async function openDurable(
-  context: ProcessContext
-): Promise<{ readonly durable: Redis; readonly writes: Writes; readonly installation: Installation }> {
+export async function openDurable(context: ProcessContext): Promise<{
+  readonly durable: Redis
+  readonly writes: Writes
+  /** That of the writes. */
+  readonly connection: Redis
+  readonly installation: Installation
+}> {
   const { config, log, onStop } = context
   const { durable, installation } = await connectDurable(context)
-  const { writes, close } = await openWrites(durable, config, log)
+  const { writes, connection, close } = await openWrites(durable, config, log)
   onStop('durable writes', close)
   await requireDurability(durable, context)
   if (config.waitReplicas > 0) watchReplicas(durable, context)
-  return { durable, writes, installation }
+  return { durable, writes, connection, installation }
 }
 
 /**

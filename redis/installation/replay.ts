@@ -36,7 +36,10 @@ export const replayedCommands: readonly (readonly [name: string, ...args: string
   ['XDEL', KEY, '1-1'],
   ['XACK', KEY, 'group', '1-1'],
   ['XCLAIM', KEY, 'group', 'consumer', '0', '1-1'],
-  ['XGROUP', 'SETID', KEY, 'group', '0']
+  ['XGROUP', 'SETID', KEY, 'group', '0'],
+  ['INCR', KEY],
+  ['SADD', KEY, 'member'],
+  ['SREM', KEY, 'member']
 ]
 
 /**

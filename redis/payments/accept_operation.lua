@@ -2,12 +2,13 @@
 -- Both were decided for one version of the payment. For another version nothing is done, and the caller decides again.
 --
 -- KEYS[1] idempotency record   string    KEYS[2] payment   string
--- KEYS[3] commands             stream
+-- KEYS[3] commands             stream    KEYS[4] commit counter   string
 -- ARGV[1] idempotency value    ARGV[2] its life, ms   ARGV[3] version of the payment
 -- ARGV[4] 1, or '' when the refusal may be about this very request, which is under way
 -- ARGV[5..] fields of the command entry, in pairs; none: the request is refused
 --
--- Returns {'accepted'}, {'earlier', payment record, idempotency value}, or {'changed', payment record or ''}.
+-- Returns {'accepted', count}, {'earlier', payment record, idempotency value}, or {'changed', payment record or ''}.
+-- include advance
 local LOST_AFTER_MS = 60000
 local payment = redis.call('GET', KEYS[2]) or ''
 local earlier = redis.call('GET', KEYS[1])
@@ -31,4 +32,4 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if ARGV[5] then
   redis.call('XADD', KEYS[3], '*', unpack(ARGV, 5))
 end
-return { 'accepted' }
+return { 'accepted', advance(KEYS[4]) }

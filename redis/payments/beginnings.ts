@@ -23,10 +23,9 @@ const BATCH_MAX = 64
 export type BeginOutcome = 'begun' | 'begun_before' | 'taken_over' | 'changed'
 
 const OUTCOMES: Readonly<Record<number, BeginOutcome>> = {
-  1: 'begun',
-  2: 'begun_before',
   0: 'taken_over',
-  [-1]: 'changed'
+  [-1]: 'changed',
+  [-2]: 'begun_before'
 }
 
 interface Asked {
@@ -62,7 +61,11 @@ async function beginAll(writes: Writes, group: string, waiting: Asked[], ended: 
     const batch = waiting.splice(0, BATCH_MAX)
     try {
       const answers = await writes.run(group, node => beginCommands(node, placesOf(batch), valuesOf(batch)))
-      for (const [at, { resolve }] of batch.entries()) resolve(outcomeOf((answers as number[])[at]))
+      for (const [at, { entry, resolve }] of batch.entries()) {
+        const answer = Number((answers as number[])[at])
+        if (answer > 0) writes.saw(entry.partition, answer)
+        resolve(outcomeOf(answer))
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
@@ -70,8 +73,8 @@ async function beginAll(writes: Writes, group: string, waiting: Asked[], ended: 
   ended()
 }
 
-function outcomeOf(answer: number | undefined): BeginOutcome {
-  const outcome = OUTCOMES[answer ?? Number.NaN]
+function outcomeOf(answer: number): BeginOutcome {
+  const outcome = answer > 0 ? 'begun' : OUTCOMES[answer]
   if (outcome === undefined) throw new Error(`begin_commands answered ${answer}.`)
   return outcome
 }
@@ -81,7 +84,8 @@ function placesOf(batch: readonly Asked[]): string[] {
   return batch.flatMap(({ entry: { partition, paymentKey } }) => [
     keys.commands(partition),
     keys.begun(partition),
-    keys.payment(partition, paymentKey)
+    keys.payment(partition, paymentKey),
+    keys.commitCounter(partition)
   ])
 }
 

@@ -1,11 +1,10 @@
 -- Commits one decision about one payment: all of it, or nothing.
---
 -- KEYS[1] payment               string    KEYS[2] due list                 zset
 -- KEYS[3] payments in review        hash      KEYS[4] webhook endpoint         string
 -- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream   KEYS[17] begun payments hash
--- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
+-- KEYS[18] commit counter string   KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] result of the command or ''
 -- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''   ARGV[10] reply
@@ -15,13 +14,14 @@
 -- ARGV[18] 1: the record must be open, or ''  ARGV[19] most members of an index
 -- Only with an event: ARGV[20] its short form   ARGV[21] what it says of its payment   ARGV[22] its time, ms
 --
--- Returns 1, -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
+-- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
 -- include is_with
 -- include add_to_index
 -- include remove_from_index
 -- include append_event
 -- include store_result
-local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable, begunPayments =
+-- include advance
+local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable, begunPayments, counter =
   unpack(KEYS)
 local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begins, place, doubtMs, sale, reconcileMs, mark, consumer, mustBeOpen, max, event, about, eventMs =
   unpack(ARGV)
@@ -77,4 +77,4 @@ end
 if channel ~= '' then
   redis.call('PUBLISH', channel, reply)
 end
-return 1
+return advance(counter)

@@ -74,8 +74,11 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
       const places = placesOf(write, partition)
       const values = [...valuesOf(write, inScript(reply)), indexMax, ...eventOf(write)]
       const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
-      if (answer === 1) await wakeAfterwards(reply)
-      return OUTCOMES[Number(answer)] ?? 'committed'
+      const refused = OUTCOMES[Number(answer)]
+      if (refused !== undefined) return refused
+      writes.saw(partition, Number(answer))
+      await wakeAfterwards(reply)
+      return 'committed'
     },
 
     async finish(entry, result, times) {
@@ -101,7 +104,7 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
   }
 }
 
-/** What commit.lua answers. */
+/** What commit.lua answers when nothing was written. */
 const OUTCOMES: Readonly<Record<number, CommitOutcome>> = {
   [-1]: 'version_conflict',
   [-2]: 'taken_over',
@@ -143,7 +146,8 @@ function placesOf(write: Commit, partition: number): string[] {
     ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
     keys.deliveries(partition),
     keys.webhookUndeliverable(partition, terms.merchantId),
-    keys.begun(partition)
+    keys.begun(partition),
+    keys.commitCounter(partition)
   ]
 }
 

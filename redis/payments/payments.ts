@@ -115,12 +115,15 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
         keys.commands(partition),
         ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
         ...withLeaves(referenceIndex(partition, merchantId, prefix), mark),
-        keys.reconcile(partition)
+        keys.reconcile(partition),
+        keys.commitCounter(partition)
       ]
       const values: (string | number)[] = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax]
       values.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
-      const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
-      return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
+      const answer = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
+      if (typeof answer === 'string') return decodeIdempotency(answer)
+      writes.saw(partition, Number(answer))
+      return null
     },
 
     async acceptOperation({ payment, command, refusal }, acceptance, retentionMs) {
@@ -132,16 +135,13 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
       const places = [
         keys.idempotency(partition, record),
         keys.payment(partition, paymentKey),
-        keys.commands(partition)
+        keys.commands(partition),
+        keys.commitCounter(partition)
       ]
       const mayBeItself = refusal === 'operation_in_progress'
       const values = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
-      const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
-      if (kind === 'accepted') return { kind, payment }
-      const current = stored === '' ? null : decodePayment(stored, paymentKey)
-      if (kind === 'changed') return { kind, payment: current }
-      return { kind, payment: current, earlier: decodeIdempotency(earlier) }
+      return operationAccepted(answer, payment, count => writes.saw(partition, count))
     },
 
     async readIdempotency(partition, record) {
@@ -172,6 +172,18 @@ function loadFrom(redis: Redis): PaymentStore['load'] {
     const stored = await redis.get(keys.payment(partition, paymentKey))
     return stored === null ? null : decodePayment(stored, paymentKey)
   }
+}
+
+/** What accept_operation.lua answered about `payment`. */
+function operationAccepted(answer: unknown, payment: Payment, saw: (count: number) => void): OperationAccepted {
+  const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], (string | number)?, string?]
+  if (typeof stored === 'number') {
+    saw(stored)
+    return { kind: 'accepted', payment }
+  }
+  const current = stored === '' ? null : decodePayment(stored, paymentKeyOf(payment.terms.id))
+  if (kind === 'earlier') return { kind, payment: current, earlier: decodeIdempotency(earlier) }
+  return { kind: 'changed', payment: current }
 }
 
 /** The fields of a new command in its stream. */

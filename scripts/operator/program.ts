@@ -15,6 +15,7 @@ import { auditCommand } from './audit.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
 import { doctorCommand } from './doctor.js'
+import { installationCommand } from './installation.js'
 import { keyCommand } from './key.js'
 import { merchantCommand } from './merchant.js'
 import { paymentCommand } from './payment.js'
@@ -38,6 +39,7 @@ const nouns: readonly ((program: Command, verb: VerbMaker) => void)[] = [
   vaultCommand,
   webhookKeysCommand,
   auditCommand,
+  installationCommand,
   doctorCommand
 ]
 

@@ -1,4 +1,5 @@
 /** Waits until processes report on their ops port that they are ready. */
+import { DATA_PART } from '../../redis/installation/data-sentences.js'
 import { delay } from '../../runtime/delay.js'
 
 const POLL_MS = 50
@@ -30,10 +31,14 @@ export async function waitUntilReady(
   }
 }
 
+/** A process that waits for an operator to accept its data has started. */
 async function problemOf(port: number | undefined): Promise<string | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })
-    return response.status === 200 ? undefined : await response.text()
+    if (response.status === 200) return undefined
+    const text = await response.text()
+    const { problems } = JSON.parse(text) as { problems: Readonly<Record<string, string>> }
+    return Object.keys(problems).every(part => part === DATA_PART) ? undefined : text
   } catch {
     return 'does not answer on its ops port'
   }

@@ -93,6 +93,11 @@ const commands: Readonly<Record<string, Command>> = {
   TIME: data => [String(Math.floor(data.nowMs / 1_000)), String(Math.floor((data.nowMs % 1_000) * 1_000))],
   GET: (data, [key = '']) => data.text(key),
   MGET: (data, keys) => keys.map(key => data.text(key)),
+  INCR: (data, [key = '']) => {
+    const count = Number(data.text(key) ?? 0) + 1
+    data.values.set(key, { type: 'string', text: String(count) })
+    return count
+  },
   GETRANGE: (data, [key = '', start, end]) =>
     Buffer.from(data.text(key) ?? '')
       .subarray(Number(start), Number(end) + 1)

@@ -103,6 +103,7 @@ function dataSteps(random: Random): Steps {
     ['SET', one('text'), 'v', 'PX', '100000'],
     ['SET', one('text'), 'v', 'KEEPTTL'],
     ['SETNX', one('text'), 'v'],
+    ['INCR', 'count'],
     ['GET', one('text')],
     ['MGET', one('text'), one('text')],
     ['GETRANGE', one('text'), '0', '15'],
@@ -176,7 +177,7 @@ function scriptSteps(random: Random): Steps {
     script('release_command', [stream, 'hash1'], ['payments', entry, consumer, 'field1', score, 'p', 'member1']),
     script(
       'begin_commands',
-      [stream, 'hash1', one('pay')],
+      [stream, 'hash1', one('pay'), 'count'],
       ['payments', entry, consumer, one('field'), version, random.pick(['', score])]
     ),
     script(
@@ -200,12 +201,12 @@ function scriptSteps(random: Random): Steps {
     script('list_payments', ['lex1', 'lex2'], ['oldest', '2', '', '(', random.pick(['(~', '(b'])]),
     script(
       'accept_payment',
-      [one('text'), one('pay'), stream, one('lex'), one('lex'), one('lex'), one('lex'), one('lex'), 'zset1'],
+      [one('text'), one('pay'), stream, one('lex'), one('lex'), one('lex'), one('lex'), one('lex'), 'zset1', 'count'],
       ['[1,0,"f"]', '[1,1,"m",[]]', 'a', 'b', '', '3', '', score, 'p', 'a']
     ),
     script(
       'accept_operation',
-      [one('text'), one('pay'), stream],
+      [one('text'), one('pay'), stream, 'count'],
       ['[1,0,"f"]', '100000', version, random.pick(['', '1']), 'p', 'a']
     ),
     ...commitSteps(random)
@@ -235,7 +236,8 @@ function commitSteps(random: Random): Step[] {
         ...[one('lex'), 'leaf2'],
         'deliveries',
         'given up',
-        'hash1'
+        'hash1',
+        'count'
       ],
       [
         version,

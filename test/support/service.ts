@@ -132,9 +132,10 @@ export class ServiceUnderTest {
     return { status: answer.status, text: await answer.text() }
   }
 
-  /** Stops everything in order and starts again on the same data. */
-  async restart(): Promise<void> {
+  /** Stops everything in order and starts again on the same data, after `work` has changed it. */
+  async restart(work: () => Promise<void> = async () => undefined): Promise<void> {
     await this.#service?.stop()
+    await work()
     await this.start()
   }
 

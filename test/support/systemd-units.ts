@@ -10,22 +10,28 @@ export interface Unit {
   readonly user: string
   readonly execStart: string
   readonly stopTimeoutMs: number
-  /** What the process gets; `%i` is 1, `%d` is `credentialsDir`. */
+  /** What the process gets; `%i` is 1, `%d` is `credentialsDir`, `%S` is `stateDir`. */
   readonly environment: Readonly<Record<string, string>>
   /** By id: the file that systemd copies into the folder of credentials. */
   readonly credentials: ReadonlyMap<string, string>
 }
 
-/** Reads the template of a process. `etcDir` and `credentialsDir` replace the folders of a machine. */
+/** Reads the template of a process. `etcDir`, `credentialsDir` and `stateDir` replace the folders of a machine. */
 export function readUnit(
   systemdDir: string,
   processName: string,
-  { etcDir = ON_MACHINE, credentialsDir = '/run/credentials' } = {}
+  { etcDir = ON_MACHINE, credentialsDir = '/run/credentials', stateDir = '/var/lib' } = {}
 ): Unit {
   const lines = [`card-payments-${processName}@.service`, 'card-payments-.service.d/common.conf']
     .flatMap(file => readFileSync(join(systemdDir, file), 'utf8').split('\n'))
     .filter(line => /^\w+=/.test(line))
-    .map(line => line.replaceAll('%i', '1').replaceAll('%j', processName).replaceAll('%d', credentialsDir))
+    .map(line =>
+      line
+        .replaceAll('%i', '1')
+        .replaceAll('%j', processName)
+        .replaceAll('%d', credentialsDir)
+        .replaceAll('%S', stateDir)
+    )
   const all = (key: string): string[] =>
     lines.filter(line => line.startsWith(`${key}=`)).map(line => line.slice(key.length + 1))
   const files = all('EnvironmentFile').map(file => file.replace(`${ON_MACHINE}/`, '').replace('-', ''))

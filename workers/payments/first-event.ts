@@ -1,13 +1,14 @@
 /** The event that a command is for its payment, or none when the command was done before. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
 import { askedEvent, CALL_MAX_MS, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
-import type { PaymentEvent } from '../../machines/payment/events.js'
+import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
+import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /**
  * Null: nothing is left to do.
  */
-export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number): PaymentEvent | null {
+export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
   const { command } = entry
   const { progress } = payment
   const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)
@@ -31,7 +32,8 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number)
       const dueMs = wakeAtMs(progress)
       if (isUnderWay(progress) && (dueMs === null || entry.deliveryCount > 0))
         return underWayEvent(payment, entry, nowMs)
-      return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
+      if (dueMs !== null && dueMs <= nowMs) return wakeEvent(progress, nowMs)
+      return isUnvouched(payment, policy) ? comparisonEvent(payment, nowMs) : null
     }
     // It is no event: erase-buyer.ts.
     case 'erase_buyer':

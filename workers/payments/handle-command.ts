@@ -24,7 +24,7 @@ import type { HandlingOutcome } from './intake.js'
 import { KeyElsewhere } from './perform.js'
 import { returnEntry } from './return-entry.js'
 import { LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
-import type { WorkerDeps } from './worker-deps.js'
+import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
@@ -123,7 +123,7 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
     await deps.commits.finish(entry, null)
     return true
   }
-  const decision = decide(start.payment, start.event, deps.policy)
+  const decision = decide(start.payment, start.event, policyFor(entry.partition, deps))
   if (decision.kind !== 'refused') return false
   await deps.commits.finish(entry, { kind: 'refused', code: decision.code })
   return true
@@ -159,7 +159,7 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return true
   const nowMs = timeFor(payment, deps)
-  const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
+  const decision = decide(payment, { type: 'POISONED', nowMs }, policyFor(entry.partition, deps))
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, operationResult } = decision
   const wake = wakeTimes(decision.payment.progress, nowMs)

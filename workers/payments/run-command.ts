@@ -8,15 +8,16 @@
 import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
-import { paymentIdOfKey } from '../../redis/keys.js'
+import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { firstEvent } from './first-event.js'
 import { perform } from './perform.js'
-import type { WorkerDeps } from './worker-deps.js'
+import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 /** Bounds a loop: no path of the chart needs more turns within one command. */
 const TURNS_MAX = 12
@@ -54,7 +55,9 @@ export async function runCommand(
   let { payment, event } = start
   let isOutcome = false
   for (let turn = 0; turn < TURNS_MAX; turn++) {
-    const decision = decide(payment, event, deps.policy)
+    const policy = policyFor(entry.partition, deps)
+    const isLookFirst = isLookedAtFirst(payment, event, policy)
+    const decision = decide(payment, event, policy)
     if (decision.kind === 'refused') {
       deps.inspection?.decided(payment, event, decision)
       if (isOutcome && isUnderWay(payment.progress)) throw new OutcomeNotTaken(payment, event)
@@ -79,7 +82,9 @@ export async function runCommand(
     if (effect === null) return
     if (held.aborted) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
     payment = decision.payment
-    event = notBefore(event.nowMs, await perform(effect, payment, entry, deps, held, onBegin))
+    event = isLookFirst
+      ? unsentEvent(event.nowMs)
+      : notBefore(event.nowMs, await perform(effect, payment, entry, deps, held, onBegin))
     isOutcome = true
   }
   throw new Error(`The payment ${payment.terms.id} did not end its command within ${TURNS_MAX} turns.`)
@@ -138,16 +143,20 @@ export async function loadPaymentAndEvent(entry: CommandEntry, deps: WorkerDeps)
     return null
   }
   const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
-  const event = firstEvent(payment, entry, nowMs)
+  const event = firstEvent(payment, entry, nowMs, policyFor(entry.partition, deps))
   return event === null ? null : { payment, event }
 }
 
 /**
  * The time of the next event of a payment: not before the last one, which another worker may have written by a clock that
- * is ahead. Merchants may order the events of a payment by `occurred_at`.
+ * is ahead. Merchants may order the events of a payment by `occurred_at`. Nor before data came back that nothing vouches for.
  */
-export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
-  return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
+export function timeFor(
+  { terms, history }: Payment,
+  { clock, unvouchedBeforeMs }: Pick<WorkerDeps, 'clock' | 'unvouchedBeforeMs'>
+): number {
+  const backMs = unvouchedBeforeMs?.(partitionOfPayment(terms.id)) ?? 0
+  return Math.max(clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs, backMs)
 }
 
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */

@@ -18,6 +18,8 @@ export interface WorkerDeps {
   readonly network: CardNetwork
   readonly cardData: CardData
   readonly policy: Policy
+  /** Of a partition: what was changed before may be older than what was done (ms). Absent: all data is vouched for. */
+  readonly unvouchedBeforeMs?: (partition: number) => number
   /** How long a call that was not sent is retried (ms). */
   readonly networkRetryMs: number
   /** Deliveries of a command before it becomes a dead letter. */
@@ -26,4 +28,12 @@ export interface WorkerDeps {
   readonly inspection?: Inspection
   readonly clock: Clock
   readonly log: Logger
+}
+
+/** The policy for the payments of a partition. */
+export function policyFor(partition: number, { policy, unvouchedBeforeMs }: WorkerDeps): Policy {
+  const beforeMs = unvouchedBeforeMs?.(partition) ?? 0
+  if (beforeMs === 0) return policy
+  const { environment, reconcileDelaysMs, notFoundHorizonMs, reconcileListAfterMs } = policy
+  return { environment, reconcileDelaysMs, notFoundHorizonMs, reconcileListAfterMs, unvouchedBeforeMs: beforeMs }
 }

@@ -8,13 +8,16 @@ import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { presentError } from '../../../contract/error-answer.js'
 import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
-import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
 import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
 /** Seconds until a client should retry after a 503: about as long as a restart of Redis. */
 const RETRY_AFTER_S = 2
+
+const MONEY_WAITS =
+  'The service takes no request that changes something until an operator has looked at its data. Nothing was done for this one: send it again later, with the same Idempotency-Key if it has one. Requests that read are answered.'
 
 const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   unauthorized: { 'WWW-Authenticate': 'Bearer' },
@@ -44,6 +47,9 @@ export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger)
 
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
+  if (thrown instanceof MoneyWaits) {
+    return new ServiceError('service_unavailable', { cause: thrown, more: { message: MONEY_WAITS } })
+  }
   // During a rolling restart, a process of the newer version can read the record.
   if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)
     return new ServiceError('service_unavailable', { cause: thrown })

@@ -18,7 +18,10 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { followClock } from '../../../redis/connection/redis-clock.js'
 import { RedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { createWrites, unreplicated } from '../../../redis/connection/writes.js'
+import { acceptedAs, type Vouch } from '../../../redis/installation/epochs.js'
 import { claimInstallation, tieMemoryOnly } from '../../../redis/installation/installation.js'
+import { lastCommandMs, readPartition, writeVouch } from '../../../redis/installation/partition-data.js'
+import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentLock, deliveryLock } from '../../../redis/locks/payment-lock.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
@@ -223,6 +226,23 @@ const dropConsumer: Work = async (redis, admin) => {
   await defineScript('drop_consumer')(redis, [stream], [paymentWork.group, 'dead'])
 }
 
+/** Data that nothing vouches for: a hold and a new payment are marked, compared and forgotten. */
+const unvouch: Work = async (redis, admin) => {
+  const payment = await storePayment(admin, { atMs: Date.now() })
+  const member = paymentKeyOf(payment.terms.id)
+  await admin.zadd(keys.reconcile(PARTITION), 1, member)
+  await admin.zadd(keys.due(PARTITION), 1, 'hold')
+  const data = await readPartition(redis, PARTITION)
+  const unvouched = { ...acceptedAs(data.vouch ?? NOTHING, { count: 1, serverId: 's' }, 1) }
+  await writeVouch(redis, PARTITION, data, unvouched, 1)
+  await lastCommandMs(redis, PARTITION)
+  const writes = unreplicated(redis)
+  await forgetCompared(writes, PARTITION, await someUnvouched(writes, PARTITION))
+  await endUnvouched(writes, PARTITION)
+}
+
+const NOTHING: Vouch = { standing: 'vouched', epochs: [], acceptedEpoch: 0, unvouchedBeforeMs: 0, missing: null }
+
 const publishDecision: Work = async (redis, admin) => {
   await admin.set(keys.inspector(), '1', 'PX', 5_000)
   const stop = new AbortController()
@@ -272,6 +292,7 @@ export const rareWork: readonly RareWork[] = [
   ...durable('find what has no owner', ['timers'], sweep),
   ...durable('accept a request again', ['api'], acceptAgain),
   ...durable('forget a dead worker', ['timers'], dropConsumer),
+  ...durable('mark and compare what nothing vouches for', ['payments'], unvouch),
   ...durable('publish a decision', ['payments'], publishDecision),
   ...durable('watch decisions', ['inspector'], inspect),
   ...memoryOnly('tie the memory-only Redis', ['api', 'tokens', 'payments'], tie),

@@ -18,7 +18,7 @@ export const entryFiles: Readonly<Record<string, string>> = {
 
 /** Scripts that a process imports with a store, and never runs. */
 export const imported: Readonly<Record<string, readonly string[]>> = {
-  api: ['remove_payments'],
+  api: ['remove_payments', 'set_vouch'],
   tokens: ['claim_token', 'release_token'],
   notifications: ['drop_notification', 'take_notifications'],
   payments: [

@@ -3,7 +3,7 @@ import type { Command } from '../../../machines/commands.js'
 import { CALL_MAX_MS } from '../../../machines/payment/decide.js'
 import { firstEvent } from '../../../workers/payments/first-event.js'
 import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
-import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS } from '../../support/payments.js'
+import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS, policy } from '../../support/payments.js'
 
 const capture: Command = { kind: 'capture', amountCents: null }
 const wake: Command = { kind: 'wake' }
@@ -11,13 +11,13 @@ const DUE = CREATED_MS + 7 * DAY_MS
 
 /**
  * What a command means to a payment in a status; `again`: begun before, in vain; `foreign`: another request's operation is
- * the one that runs; `due`: the time that has come, as a wake-up names it; `at`: the moment.
+ * the one that runs; `due`: the time that has come, as a wake-up names it; `at`: the moment; `back`: when the data came back.
  */
 const rows: [
   name: string,
   given: ReturnType<typeof inStatus>,
   command: Command,
-  circumstances: { again?: true; foreign?: true; due?: number; at?: number },
+  circumstances: { again?: true; foreign?: true; due?: number; at?: number; back?: number },
   event: string | null
 ][] = [
   ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
@@ -69,11 +69,15 @@ const rows: [
   ['a wake-up for nothing never touches a new payment', inStatus('pending'), wake, { again: true }, null],
   ['a new payment whose time is over', inStatus('pending'), wake, { due: CREATED_MS + 900_001 }, 'OVERDUE'],
   ['a call that is in flight for too long', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS }, 'RESUMED'],
-  ['a call that may still be answered', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS - 1 }, null]
+  ['a call that may still be answered', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS - 1 }, null],
+  ['a hold that nothing vouches for', inStatus('pre_authorized'), wake, { back: NOW }, 'NETWORK_NOTIFICATION'],
+  ['a doubt that nothing vouches for', inStatus('unknown'), wake, { back: NOW }, 'RECONCILE'],
+  ['a hold that changed since the data came back', inStatus('pre_authorized'), wake, { back: CREATED_MS }, null],
+  ['a call that may be in flight in data that came back', inStatus('capturing'), wake, { back: NOW }, null]
 ]
 
 describe('what a command means', () => {
-  for (const [name, given, command, { again, foreign, due, at }, event] of rows) {
+  for (const [name, given, command, { again, foreign, due, at, back }, event] of rows) {
     it(`${command.kind}: ${name}: ${event ?? 'nothing is left to do'}`, () => {
       const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
       const entry = anEntry(payment, {
@@ -82,7 +86,8 @@ describe('what a command means', () => {
         deliveryCount: again ? 1 : 0,
         dueAtMs: due ?? null
       })
-      expect(firstEvent(payment, entry, Math.max(at ?? NOW, due ?? 0))?.type ?? null).to.equal(event)
+      const known = back === undefined ? policy : { ...policy, unvouchedBeforeMs: back }
+      expect(firstEvent(payment, entry, Math.max(at ?? NOW, due ?? 0), known)?.type ?? null).to.equal(event)
     })
   }
 })

@@ -1,0 +1,43 @@
+/**
+ * What is done with a payment whose data came back and may be older than what was done (decision 31). Pure.
+ *
+ * The acquirer's record is looked at first, and it counts: what it shows is adopted, and only what it lacks is sent.
+ */
+import type { Payment, PaymentTerms } from '../model.js'
+import type { PaymentEvent, Policy } from './events.js'
+import { hasTag } from './machine.js'
+
+/** Whether nothing vouches for what is stored of a payment: it was not changed since the data came back. */
+export function isUnvouched({ terms, history }: Payment, { unvouchedBeforeMs = 0 }: Policy): boolean {
+  return (history.at(-1)?.atMs ?? terms.createdAtMs) < unvouchedBeforeMs
+}
+
+/** Whether a payment was accepted before the data came back. */
+export function isAcceptedBefore({ createdAtMs }: PaymentTerms, { unvouchedBeforeMs = 0 }: Policy): boolean {
+  return createdAtMs < unvouchedBeforeMs
+}
+
+/** Whether an event begins an operation that may have been done already. Its call is not made: `unsentEvent` follows. */
+export function isLookedAtFirst(payment: Payment, event: PaymentEvent, policy: Policy): boolean {
+  return (event.type === 'CAPTURE' || event.type === 'CANCEL') && isUnvouched(payment, policy)
+}
+
+/** In the place of the outcome of that call. */
+export function unsentEvent(nowMs: number): PaymentEvent {
+  return { type: 'UNPROVEN', reason: 'not sent: the data may be older than what was done', isUnsent: true, nowMs }
+}
+
+/** The event of a wake-up that has the payment compared with the acquirer's record. Null: a call of it may be in flight. */
+export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEvent | null {
+  if (hasTag(progress, 'in_flight')) return null
+  return hasTag(progress, 'verifiable')
+    ? { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs }
+    : { type: 'RECONCILE', nowMs }
+}
+
+/** Whether an open payment has been compared, or is left to an operator. */
+export function isCompared(payment: Payment, policy: Policy): boolean {
+  const { reconciliation, notification, reviewReason } = payment.progress
+  if (isUnvouched(payment, policy) || hasTag(payment.progress, 'in_flight')) return false
+  return reviewReason !== null || (reconciliation === null && notification === null)
+}

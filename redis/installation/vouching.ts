@@ -1,0 +1,231 @@
+/**
+ * Compares the durable data with what is remembered of it, before money moves: on each connection before its first write, and
+ * once a second (decision 31). `payments` also writes the verdict down; `api` waits until it has.
+ */
+import type { Redis as Single } from 'ioredis'
+import type { Environment } from '../../machines/model.js'
+import { delay } from '../../runtime/delay.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import type { Redis } from '../connection/connections.js'
+import { readClockOffset, serverTimeMs } from '../connection/redis-clock.js'
+import { MoneyWaits, RedisUnavailable } from '../connection/redis-errors.js'
+import type { Writes } from '../connection/writes.js'
+import { keys, partitionNumbers, partitionOfKey } from '../keys.js'
+import {
+  afterLook,
+  isCurrent,
+  type Look,
+  laterOf,
+  lossIn,
+  type Memory,
+  type Missing,
+  type Seen,
+  type Vouch
+} from './epochs.js'
+import {
+  lastCommandMs,
+  type PartitionData,
+  readPartition,
+  serverIdOf,
+  serverOf,
+  watchConnections,
+  writeVouch
+} from './partition-data.js'
+import type { SeenFile } from './seen-file.js'
+
+/** How often the data is compared (ms). */
+const LOOK_EVERY_MS = 1_000
+/** The same while requests wait for it (ms). */
+const LOOK_AGAIN_MS = 100
+
+export interface VouchingOptions {
+  /** Over the connection that money uses, and nothing else decides about. */
+  readonly writes: Writes
+  /** That connection. */
+  readonly connection: Redis
+  readonly partitions: number
+  readonly environment: Environment
+  /** Whether this process writes verdicts down: it may mark what waits. */
+  readonly mayDecide: boolean
+  readonly file: Pick<SeenFile, 'readAll' | 'write'>
+  /** What other processes remember, when given what this one does; null while the memory-only Redis is away. */
+  readonly exchange: (own: Seen) => Promise<Seen | null>
+  readonly log: Logger
+}
+
+/** What the last look found. */
+interface View {
+  readonly vouch: Vouch | null
+  readonly missing: Missing | null
+  /** The connection whose data was compared, and is fit for money; null: it is not. */
+  readonly provenOn: Single['stream'] | null
+}
+
+type Witnesses = readonly Seen[]
+
+export class Vouching {
+  readonly #options: VouchingOptions
+  readonly #views = new Map<number, View>()
+  /** What this process knows to be acknowledged. */
+  readonly #own = new Map<number, Memory>()
+  #watchedMs = 0
+  #pause = new AbortController()
+  readonly #stopping = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: VouchingOptions) {
+    this.#options = options
+  }
+
+  /** Resolves after the first comparison, also when it failed. Then it is repeated until `stop`. */
+  async start(): Promise<void> {
+    const { connection } = this.#options
+    watchConnections(
+      connection,
+      () => void this.#exchange(),
+      () => this.#pause.abort()
+    )
+    await this.#look()
+    this.#running = this.#repeat()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  /** The writes of the process: those about a partition are rejected while its data is not proven. */
+  guarded(): Writes {
+    const { writes } = this.#options
+    return {
+      ...writes,
+      run: async (key, work) => {
+        this.#assertProven(key)
+        return await writes.run(key, work)
+      },
+      saw: (partition, count) => {
+        const epoch = this.#views.get(partition)?.vouch?.epochs.at(-1)
+        if (epoch !== undefined) this.#remember(partition, { epoch: epoch.number, serverId: epoch.serverId, count })
+      }
+    }
+  }
+
+  /** What is missing in each partition whose data went back. */
+  missing(): readonly Missing[] {
+    return [...this.#views.values()].flatMap(({ missing }) => missing ?? [])
+  }
+
+  /** The partitions whose open payments are being compared. */
+  unvouched(): readonly number[] {
+    return [...this.#views].flatMap(([partition, { vouch }]) => (vouch?.standing === 'unvouched' ? [partition] : []))
+  }
+
+  /** Partitions that no process has compared yet since their server became the master. */
+  unproven(): number {
+    return this.#options.partitions - [...this.#views.values()].filter(({ provenOn }) => provenOn !== null).length
+  }
+
+  /** Payments last changed before this may be older than what was done (ms); 0: none. */
+  unvouchedBeforeMs(partition: number): number {
+    return this.#views.get(partition)?.vouch?.unvouchedBeforeMs ?? 0
+  }
+
+  #assertProven(key: string): void {
+    const partition = partitionOfKey(key)
+    if (partition === undefined) return
+    const view = this.#views.get(partition)
+    if (view?.missing) throw new MoneyWaits('The data of the durable Redis went back; money waits for an operator.')
+    if (!view?.provenOn || serverOf(this.#options.connection, partition).stream !== view.provenOn) {
+      throw new RedisUnavailable('The data of the durable Redis is not compared yet with what is remembered of it.')
+    }
+  }
+
+  #remember(partition: number, memory: Memory): void {
+    this.#own.set(partition, laterOf(this.#own.get(partition), memory))
+  }
+
+  async #repeat(): Promise<void> {
+    const { signal } = this.#stopping
+    signal.addEventListener('abort', () => this.#pause.abort())
+    while (!signal.aborted) {
+      const isSoon = this.unproven() > 0 && this.missing().length === 0
+      await delay(isSoon ? LOOK_AGAIN_MS : LOOK_EVERY_MS, this.#pause.signal)
+      // A connection that comes back from here on is looked at once more.
+      this.#pause = new AbortController()
+      if (!signal.aborted) await this.#look()
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { log, connection, partitions } = this.#options
+    try {
+      // First what is remembered, then the data: nothing that is acknowledged in between can seem to be missing.
+      const witnesses = await this.#witnesses()
+      const atMs = await serverTimeMs(serverOf(connection, 0))
+      const ids = new Map<Single, Promise<string>>()
+      const looks = partitionNumbers(partitions).map(partition => this.#lookAt(partition, witnesses, ids))
+      const failed = (await Promise.allSettled(looks)).find(({ status }) => status === 'rejected')
+      this.#watchedMs = atMs
+      if (failed?.status === 'rejected') throw failed.reason
+      await this.#options.file.write(this.#seen()).catch(() => undefined)
+    } catch (error) {
+      warnRateLimited(log, { err: error }, 'the data could not be compared with what is remembered of it')
+    }
+  }
+
+  /** The memory of this process first. Files of the host are read as long as something is not proven. */
+  async #witnesses(): Promise<Witnesses> {
+    const own = this.#seen()
+    const shared = await this.#exchange()
+    const files = this.unproven() > 0 ? await this.#options.file.readAll() : []
+    return [own, ...(shared === null ? [] : [shared]), ...files]
+  }
+
+  #exchange(): Promise<Seen | null> {
+    return this.#options.exchange(this.#seen()).catch(() => null)
+  }
+
+  #seen(): Seen {
+    return { atMs: this.#watchedMs, memories: new Map(this.#own) }
+  }
+
+  async #lookAt(partition: number, witnesses: Witnesses, ids: Map<Single, Promise<string>>): Promise<void> {
+    const { writes, connection, mayDecide } = this.#options
+    const server = serverOf(connection, partition)
+    const { stream } = server
+    const id = ids.get(server) ?? serverIdOf(server)
+    ids.set(server, id)
+    // What is read is confirmed by the replicas that writes wait for: a failover can't take it back.
+    const data = await writes.run(keys.vouch(partition), () => readPartition(server, partition))
+    const seen = witnesses.flatMap(({ atMs, memories }) => {
+      const memory = memories.get(partition)
+      return memory === undefined ? [] : [{ atMs, memory }]
+    })
+    const look: Look = { vouch: data.vouch, count: data.count, serverId: await id, seen }
+    const loss = lossIn(look)
+    if (mayDecide && (loss !== null || !isCurrent(look)) && (await this.#decide(partition, server, data, look))) {
+      return await this.#lookAt(partition, witnesses, ids)
+    }
+    const missing = data.vouch?.missing ?? (loss === null ? null : { ...loss, fromMs: 0 })
+    // What no process has vouched for yet has nothing to be compared with.
+    const isProven = missing === null && (data.vouch === null || isCurrent(look)) && server.stream === stream
+    this.#views.set(partition, { vouch: data.vouch, missing, provenOn: isProven ? stream : null })
+    const epoch = data.vouch?.epochs.at(-1)
+    if (!isProven || epoch === undefined) return
+    this.#remember(partition, { epoch: epoch.number, serverId: epoch.serverId, count: data.count })
+  }
+
+  /** Writes a verdict down. True when the partition is to be looked at again: it has changed, here or by another process. */
+  async #decide(partition: number, server: Single, data: PartitionData, look: Look): Promise<boolean> {
+    const { writes, connection, environment, log } = this.#options
+    const offsetMs = environment === 'live' ? 0 : await readClockOffset(connection)
+    const nowMs = (await serverTimeMs(server)) + offsetMs
+    const after = afterLook(look, { lastCommandMs: await lastCommandMs(server, partition), nowMs })
+    if (after === null) return false
+    const { vouch, isMarked } = after
+    await writes.run(keys.vouch(partition), () => writeVouch(server, partition, data, vouch, isMarked ? nowMs : null))
+    if (vouch.missing !== null) log.error({ partition, ...vouch.missing }, 'the durable data went back, money waits')
+    else if (isMarked) log.warn({ partition }, 'nothing vouches for the durable data, open payments are compared')
+    return true
+  }
+}

@@ -1,0 +1,184 @@
+/** Payments whose data came back, and may be older than what was done: what the acquirer's record shows is adopted. */
+import { expect } from 'chai'
+import type { Payment, PaymentProgress } from '../../../machines/model.js'
+import { type Decision, decide } from '../../../machines/payment/decide.js'
+import type { Effect, PaymentEvent, Policy } from '../../../machines/payment/events.js'
+import {
+  comparisonEvent,
+  isCompared,
+  isLookedAtFirst,
+  isUnvouched,
+  unsentEvent
+} from '../../../machines/payment/unvouched.js'
+import { found, inStatus, KEY, NOW } from '../../support/decisions.js'
+import { aPayment, CREATED_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
+
+const HORIZON_MS = vouchedPolicy.notFoundHorizonMs
+/** The data came back a moment ago. */
+const JUST_NOW: Policy = { ...vouchedPolicy, unvouchedBeforeMs: NOW }
+/** The data came back so long ago that no request of before can arrive any more. */
+const LONG_AGO: Policy = { ...vouchedPolicy, unvouchedBeforeMs: NOW - HORIZON_MS }
+
+const capture = { type: 'CAPTURE', amountCents: 600, idempotencyKey: KEY, nowMs: NOW } as const
+const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: KEY, nowMs: NOW } as const
+
+/** What a worker does with a request: begins it, looks, and takes the record. */
+function looked(payment: Payment, asked: PaymentEvent, record: object, policy: Policy): Decision & { kind: 'taken' } {
+  expect(isLookedAtFirst(payment, asked, policy)).to.equal(true)
+  const begun = taken(payment, asked, policy)
+  const looking = taken(begun.payment, unsentEvent(NOW), policy)
+  expect(looking.effect).to.deep.equal({ kind: 'query' })
+  return taken(looking.payment, { nowMs: NOW + 50, ...record } as PaymentEvent, policy)
+}
+
+function taken(payment: Payment, event: PaymentEvent, policy: Policy): Decision & { kind: 'taken' } {
+  const decision = decide(payment, event, policy)
+  if (decision.kind === 'refused') throw new Error(`${event.type} was refused: ${decision.code}`)
+  return decision
+}
+
+function old(given: ReturnType<typeof inStatus>): Payment {
+  return aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
+}
+
+describe('an operation of a payment that nothing vouches for', () => {
+  const rows: [
+    string,
+    ReturnType<typeof inStatus>,
+    PaymentEvent,
+    object,
+    Policy,
+    Partial<PaymentProgress>,
+    Effect | null
+  ][] = [
+    [
+      'a capture that the record shows is adopted',
+      inStatus('pre_authorized'),
+      capture,
+      found('captured', { capturedCents: 600 }),
+      JUST_NOW,
+      { status: 'captured', capturedCents: 600, reviewReason: null },
+      null
+    ],
+    [
+      'a capture that it lacks is sent, because it works once only',
+      inStatus('pre_authorized'),
+      capture,
+      found('authorised', { capturedCents: 0 }),
+      JUST_NOW,
+      { status: 'capturing', phase: 'sending' },
+      { kind: 'capture', saleId: references.saleId ?? '', amountCents: 600 }
+    ],
+    [
+      'a refund that the record shows is adopted',
+      inStatus('captured'),
+      refund,
+      found('captured', { voidedCents: 300 }),
+      JUST_NOW,
+      { status: 'partially_refunded', refundedCents: 300, reviewReason: null },
+      null
+    ],
+    [
+      'a refund that it lacks waits for the horizon, because it may still arrive',
+      inStatus('captured'),
+      refund,
+      found('captured', { voidedCents: 0 }),
+      JUST_NOW,
+      { status: 'refunding', phase: 'reconciling' },
+      null
+    ],
+    [
+      'a refund that it lacks is sent when none of before can arrive',
+      inStatus('captured'),
+      refund,
+      found('captured', { voidedCents: 0 }),
+      LONG_AGO,
+      { status: 'refunding', phase: 'sending' },
+      { kind: 'refund', saleId: references.saleId ?? '', amountCents: 300 }
+    ],
+    [
+      'a refund of which the record shows another amount is not sent, and listed',
+      inStatus('captured'),
+      refund,
+      found('captured', { voidedCents: 200 }),
+      LONG_AGO,
+      { status: 'refunding', phase: 'reconciling', reviewReason: 'figures_differ' },
+      null
+    ],
+    [
+      'a cancellation of what was captured meanwhile voids nothing',
+      inStatus('pre_authorized'),
+      { ...refund, amountCents: null },
+      found('captured', { capturedCents: 1_000 }),
+      JUST_NOW,
+      { status: 'cancelling', phase: 'reconciling', reviewReason: 'figures_differ' },
+      null
+    ]
+  ]
+  for (const [name, given, asked, record, policy, progress, effect] of rows) {
+    it(name, () => {
+      const { payment, effect: next } = looked(old(given), asked, record, policy)
+      expect(payment.progress).to.deep.include(progress)
+      expect(next).to.deep.equal(effect)
+    })
+  }
+
+  it('is an ordinary one when the payment changed since the data came back, or all data is vouched for', () => {
+    const payment = old(inStatus('captured'))
+    expect(isLookedAtFirst(payment, refund, vouchedPolicy)).to.equal(false)
+    const { payment: changed } = taken(
+      payment,
+      { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs: NOW },
+      JUST_NOW
+    )
+    expect(isUnvouched(payment, JUST_NOW)).to.equal(true)
+    expect(isLookedAtFirst(changed, refund, JUST_NOW)).to.equal(false)
+  })
+})
+
+describe('a sale of a payment from before the data came back', () => {
+  for (const [status, record, reason] of [
+    ['failed', found('captured'), 'sale_after_failure'],
+    ['captured', found('captured', {}, { duplicateSaleId: 'sale-2' }), 'duplicate_sale'],
+    ['unknown', found('captured', {}, { duplicateSaleId: 'sale-2' }), 'duplicate_sale']
+  ] as const) {
+    it(`is listed and not voided: ${status}, ${reason}`, () => {
+      const payment = old(inStatus(status))
+      const { effect, payment: after } = taken(payment, { nowMs: NOW, ...record } as PaymentEvent, LONG_AGO)
+      expect(effect).to.equal(null)
+      expect(after.progress.reviewReason).to.equal(reason)
+      expect(taken(payment, { nowMs: NOW, ...record } as PaymentEvent, vouchedPolicy).effect?.kind).to.equal('void')
+    })
+  }
+
+  it('does not count as absent before one horizon has passed since then', () => {
+    const doubt = { ...inStatus('unknown').progress.reconciliation, sinceMs: CREATED_MS }
+    const payment = aPayment({
+      progress: { ...inStatus('unknown').progress, reconciliation: doubt } as Partial<PaymentProgress>
+    })
+    const statusAfter = (nowMs: number): string =>
+      taken(payment, { type: 'ABSENT', nowMs }, JUST_NOW).payment.progress.status
+    expect(statusAfter(NOW + HORIZON_MS - 1)).to.equal('unknown')
+    expect(statusAfter(NOW + HORIZON_MS)).to.equal('failed')
+  })
+})
+
+describe('an open payment of data that nothing vouches for', () => {
+  it('is compared by a query, unless a call of it may be in flight', () => {
+    expect(comparisonEvent(old(inStatus('pre_authorized')), NOW)?.type).to.equal('NETWORK_NOTIFICATION')
+    expect(comparisonEvent(old(inStatus('unknown')), NOW)?.type).to.equal('RECONCILE')
+    expect(comparisonEvent(old(inStatus('capturing')), NOW)).to.equal(null)
+  })
+
+  it('is compared when the last look has ended, or an operator has it', () => {
+    const hold = old(inStatus('pre_authorized'))
+    expect(isCompared(hold, JUST_NOW)).to.equal(false)
+    const looking = taken(hold, { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs: NOW }, JUST_NOW).payment
+    expect(isCompared(looking, JUST_NOW)).to.equal(false)
+    const record = { nowMs: NOW + HORIZON_MS, ...found('authorised', { capturedCents: 0 }) } as PaymentEvent
+    expect(isCompared(taken(looking, record, JUST_NOW).payment, JUST_NOW)).to.equal(true)
+    expect(
+      isCompared({ ...looking, progress: { ...looking.progress, reviewReason: 'figures_differ' } }, JUST_NOW)
+    ).to.equal(true)
+  })
+})

@@ -1,0 +1,258 @@
+/** The comparison of the durable data with what is remembered of it, on real servers that lose some of it. */
+import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
+import type { Seen, Vouch } from '../../../redis/installation/epochs.js'
+import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
+import { Vouching } from '../../../redis/installation/vouching.js'
+import { keys } from '../../../redis/keys.js'
+import { acceptRestored, standingsOf } from '../../../redis/operator/restored-data.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { createLogger } from '../../../runtime/log.js'
+import { RedisNode } from '../../../scripts/start/redis-node.js'
+import { until } from '../../support/conditions.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
+import { ReplicatedRedis, testBinary } from '../../support/sentinels.js'
+
+const log = createLogger('test', 'silent')
+const PARTITIONS = 16
+
+/** What processes remember together; null while the memory-only Redis is away. */
+interface Shared {
+  seen: Seen | null
+}
+
+/** A process: its connection, its comparison, and the payments that it accepts. */
+class Process {
+  readonly redis: Redis
+  readonly vouching: Vouching
+
+  private constructor(redis: Redis, vouching: Vouching) {
+    this.redis = redis
+    this.vouching = vouching
+  }
+
+  static async start(url: string, shared: Shared = { seen: null }, mayDecide = true): Promise<Process> {
+    const redis = await connect(url, 'commands', log)
+    const vouching = new Vouching({
+      writes: unreplicated(redis),
+      connection: redis,
+      partitions: PARTITIONS,
+      environment: 'live',
+      mayDecide,
+      file: { readAll: async () => [], write: async () => undefined },
+      exchange: async own => {
+        const before = shared.seen
+        if (own.atMs > 0) shared.seen = own
+        return before
+      },
+      log
+    })
+    await vouching.start()
+    return new Process(redis, vouching)
+  }
+
+  async accept(count = 1): Promise<void> {
+    const store = createPaymentStore(this.vouching.guarded())
+    for (let i = 0; i < count; i++) {
+      const payment = aPayment()
+      await store.acceptPayment(payment, createCommand, { ...anAcceptance(), record: payment.terms.id })
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.vouching.stop()
+    await disconnect(this.redis)
+  }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => null,
+    (thrown: unknown) => thrown
+  )
+}
+
+describe('the comparison of the data', function () {
+  this.timeout(30_000)
+  let dir: string
+  let node: RedisNode
+  const processes: Process[] = []
+
+  const start = async (shared?: Shared, mayDecide?: boolean): Promise<Process> => {
+    const started = await Process.start(node.url, shared, mayDecide)
+    processes.push(started)
+    return started
+  }
+  const stopAll = async (): Promise<void> => void (await Promise.all(processes.splice(0).map(one => one.stop())))
+  const vouch = async (): Promise<Vouch | null> => {
+    const redis = await connect(node.url, 'commands', log)
+    const found = (await standingsOf(redis, PARTITIONS)).find(({ partition }) => partition === PARTITION)
+    await disconnect(redis)
+    return found?.vouch ?? null
+  }
+  const standing = async (): Promise<string | undefined> => (await vouch())?.standing
+  const untilAccepted = (one: Process): Promise<unknown> =>
+    until('writes go on', async () => (await failureOf(one.accept())) === null)
+  const untilWaits = (one: Process): Promise<unknown> =>
+    until('money waits', async () => (await failureOf(one.accept())) instanceof MoneyWaits)
+  /** The file of the server, and how long it is. */
+  const written = async (): Promise<{ file: string; bytes: number }> => {
+    const folder = join(dir, 'appendonlydir')
+    const file = join(folder, (await readdir(folder)).find(name => name.endsWith('.incr.aof')) ?? '')
+    return { file, bytes: (await stat(file)).size }
+  }
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-vouching-'))
+    node = await RedisNode.start(await testBinary(), dir, [])
+  })
+  afterEach(async () => {
+    await stopAll()
+    await node.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('costs nothing at a restart of the server: the data stays vouched for', async () => {
+    const one = await start()
+    await one.accept(3)
+    await node.kill()
+    await node.restart()
+    await untilAccepted(one)
+    expect((await vouch())?.epochs).to.have.lengthOf(2)
+    expect(await standing()).to.equal('vouched')
+  })
+
+  it('costs nothing when all processes start anew with what they remember together', async () => {
+    const shared: Shared = { seen: null }
+    const one = await start(shared)
+    await one.accept(3)
+    await until('it is remembered', () => (shared.seen?.memories.get(PARTITION)?.count ?? 0) >= 3)
+    await stopAll()
+    await node.kill()
+    await node.restart()
+    await untilAccepted(await start(shared))
+    expect(await standing()).to.equal('vouched')
+  })
+
+  it('stops money when the file lost its end, and goes on with care when an operator accepts that', async () => {
+    const one = await start()
+    await one.accept(2)
+    const { file, bytes } = await written()
+    await one.accept(3)
+    await node.kill()
+    await truncate(file, bytes)
+    await node.restart()
+    await untilWaits(one)
+    expect((await vouch())?.missing).to.deep.include({ commits: 3, epoch: 1 })
+
+    await acceptRestored(one.redis, PARTITION, 'live')
+    await untilAccepted(one)
+    expect(await standing()).to.equal('unvouched')
+    expect(one.vouching.unvouchedBeforeMs(PARTITION)).to.be.within(Date.now() - 30_000, Date.now() + 5_000)
+    const some = await someUnvouched(unreplicated(one.redis), PARTITION)
+    expect(some, 'the payments that wait').to.have.lengthOf(2)
+    expect(Object.keys(await one.redis.hgetall(keys.begun(PARTITION)))).to.have.members([...some])
+
+    await endUnvouched(unreplicated(one.redis), PARTITION)
+    expect(await standing(), 'some are not compared yet').to.equal('unvouched')
+    await forgetCompared(unreplicated(one.redis), PARTITION, some)
+    await endUnvouched(unreplicated(one.redis), PARTITION)
+    expect(await standing()).to.equal('vouched')
+  })
+
+  it('notices a loss that later commits of another process have overtaken', async () => {
+    const one = await start()
+    await one.accept(2)
+    const { file, bytes } = await written()
+    const before = (await vouch())?.epochs.at(-1)
+    await one.accept(2)
+    await one.vouching.stop()
+    await node.kill()
+    await truncate(file, bytes)
+    await node.restart()
+    const memory = { epoch: 1, serverId: before?.serverId ?? '', count: 2 }
+    const other = await start({ seen: { atMs: Date.now(), memories: new Map([[PARTITION, memory]]) } })
+    await other.accept(10)
+    expect(await standing(), 'all that the other one remembers is there').to.equal('vouched')
+
+    await until('the first one is back', async () => (await failureOf(one.redis.ping())) === null)
+    await one.vouching.start()
+    await untilWaits(one)
+    expect((await vouch())?.missing?.commits).to.equal(2)
+    await untilWaits(other)
+  })
+
+  it('stops money on an older folder in the place of the newer one', async () => {
+    const one = await start()
+    await one.accept(2)
+    const copy = await mkdtemp(join(tmpdir(), 'payments-vouching-copy-'))
+    await cp(join(dir, 'appendonlydir'), copy, { recursive: true })
+    await one.accept(4)
+    await node.kill()
+    await rm(join(dir, 'appendonlydir'), { recursive: true })
+    await cp(copy, join(dir, 'appendonlydir'), { recursive: true })
+    await rm(copy, { recursive: true })
+    await node.restart()
+    await untilWaits(one)
+    expect((await vouch())?.missing?.commits).to.equal(4)
+  })
+
+  it('is careful when nothing is left that remembers the data', async () => {
+    const one = await start()
+    await one.accept(2)
+    await stopAll()
+    await node.kill()
+    await node.restart()
+    const anew = await start()
+    expect(await standing()).to.equal('unvouched')
+    await anew.accept()
+    expect(await someUnvouched(unreplicated(anew.redis), PARTITION), 'not the new one').to.have.lengthOf(2)
+  })
+
+  it('is left to `payments` by an `api`, which waits for it after a restart of the server', async () => {
+    const first = await start()
+    const api = await start({ seen: null }, false)
+    await untilAccepted(api)
+    await first.stop()
+    await node.kill()
+    await node.restart()
+    await until('the `api` is back', async () => (await failureOf(api.redis.ping())) === null)
+    expect(isRedisUnavailable(await failureOf(api.accept()))).to.equal(true)
+    await start()
+    await untilAccepted(api)
+  })
+})
+
+describe('the comparison of the data at a failover', function () {
+  this.timeout(40_000)
+  let servers: ReplicatedRedis
+
+  before(async () => {
+    servers = await ReplicatedRedis.start()
+  })
+  after(() => servers.stop())
+
+  it('stops money when the new master lacks what was acknowledged', async () => {
+    const shared: Shared = { seen: null }
+    const one = await Process.start(servers.master.url, shared)
+    await one.accept(2)
+    await until(
+      'the replica has it',
+      async () => (await servers.replica.ask('GET', keys.commitCounter(PARTITION))) === '2'
+    )
+    await servers.replica.ask('REPLICAOF', 'NO', 'ONE')
+    await one.accept(3)
+    await until('it is remembered', () => (shared.seen?.memories.get(PARTITION)?.count ?? 0) >= 5)
+    await one.stop()
+    await servers.master.kill()
+    const after = await Process.start(servers.replica.url, shared)
+    await until('money waits', async () => (await failureOf(after.accept())) instanceof MoneyWaits)
+    expect(after.vouching.missing()).to.have.lengthOf(1)
+    await after.stop()
+  })
+})

@@ -1,0 +1,42 @@
+/** Ends the care for data that nothing vouches for: when each of its open payments has been compared (decision 31). */
+import { isCompared } from '../../machines/payment/unvouched.js'
+import type { Writes } from '../../redis/connection/writes.js'
+import { endUnvouched, forgetCompared, someUnvouched } from '../../redis/installation/unvouched-payments.js'
+import { delay } from '../../runtime/delay.js'
+import { warnRateLimited } from '../../runtime/log.js'
+import { policyFor, type WorkerDeps } from './worker-deps.js'
+
+/** How often the payments that are left are looked at (ms). */
+const ROUND_EVERY_MS = 1_000
+
+/** Looks until `signal` aborts. `unvouched`: the partitions whose data is not vouched for. */
+export async function repeatUnvouchedRounds(
+  deps: WorkerDeps,
+  writes: Writes,
+  unvouched: () => readonly number[],
+  signal: AbortSignal
+): Promise<void> {
+  while (!signal.aborted) {
+    await delay(ROUND_EVERY_MS, signal)
+    for (const partition of signal.aborted ? [] : unvouched()) {
+      await unvouchedRound(deps, writes, partition).catch((error: unknown) =>
+        warnRateLimited(deps.log, { err: error }, 'open payments could not be looked at')
+      )
+    }
+  }
+}
+
+async function unvouchedRound(deps: WorkerDeps, writes: Writes, partition: number): Promise<void> {
+  const some = await someUnvouched(writes, partition)
+  if (some.length === 0) return await endUnvouched(writes, partition)
+  const policy = policyFor(partition, deps)
+  const payments = await Promise.all(
+    some.map(async paymentKey => ({ paymentKey, payment: await deps.payments.load(partition, paymentKey) }))
+  )
+  const compared = payments.filter(({ payment }) => payment === null || isCompared(payment, policy))
+  await forgetCompared(
+    writes,
+    partition,
+    compared.map(({ paymentKey }) => paymentKey)
+  )
+}
