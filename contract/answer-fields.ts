@@ -44,7 +44,7 @@ export function oneOfKnownOrNull<Value extends string>(
 }
 
 /** Fields are always there, but for those named as optional. */
-export function object<P extends Properties, Optional extends keyof P = never>(
+export function answerObject<P extends Properties, Optional extends keyof P = never>(
   properties: P,
   optional: readonly Optional[] = []
 ): ObjectSchema<ObjectOf<P, Optional>> {

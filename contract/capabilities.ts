@@ -1,19 +1,19 @@
 /** What the service can do (docs/API.md#get-v1capabilities). api/payments/capabilities-route.ts makes it of the settings. */
-import { component, count, flag, listOf, type ObjectSchema, object, oneOfKnown, text } from './answer-fields.js'
+import { answerObject, component, count, flag, listOf, type ObjectSchema, oneOfKnown, text } from './answer-fields.js'
 import type { Schema, Static } from './schema.js'
 
-const limit = object({
+const limit = answerObject({
   requests_per_second: count('`rate_limit` is null when there is none: requests per second and key'),
   burst: count('requests that a key may send at once after a pause')
 })
 
 const limitOrNull: ObjectSchema<Static<typeof limit> | null> = { ...limit, type: ['object', 'null'] }
 
-export const rateLimit = component('RateLimit', limitOrNull)
+export const rateLimitSchema = component('RateLimit', limitOrNull)
 
-export const tokenization = component(
+export const tokenizationSchema = component(
   'Tokenization',
-  object({
+  answerObject({
     available: flag('whether cards can be typed'),
     sandbox: flag('true in the test environment'),
     url: text('where the hosted fields and POST /v1/tokens are')
@@ -32,9 +32,9 @@ const daysByBrand: Schema<Readonly<Record<string, number>>> = {
     'brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none'
 }
 
-export const capabilities = component(
+export const capabilitiesSchema = component(
   'Capabilities',
-  object({
+  answerObject({
     key_environment: oneOfKnown('`test` or `live`', ['test', 'live']),
     currencies,
     max_installments: count('what `installments` may be at most'),
@@ -47,7 +47,7 @@ export const capabilities = component(
     preauth_ttl_days: count('days in which a pre-authorisation can be captured'),
     preauth_ttl_days_by_brand: daysByBrand,
     idempotency_retention_days: count('days for which the key of a create, capture or cancel is remembered'),
-    rate_limit: rateLimit.reference,
-    tokenization: tokenization.reference
+    rate_limit: rateLimitSchema.reference,
+    tokenization: tokenizationSchema.reference
   })
 )

@@ -1,10 +1,10 @@
 /** A stored card as merchants see it (docs/API.md#post-v1cards): what stores it, its schema, and how it is made. */
 import { isExpired } from '../machines/card-brands.js'
-import { component, object, oneOfKnown, type Shown, text } from './answer-fields.js'
-import { about, givenId, object as request } from './request-fields.js'
+import { answerObject, component, oneOfKnown, type Shown, text } from './answer-fields.js'
+import { about, givenId, requestObject } from './request-fields.js'
 
 /** Body of POST /v1/cards. */
-export const storeCardBody = request(
+export const storeCardBody = requestObject(
   {
     token_id: about(
       'from the hosted fields, or from POST /v1/tokens; it is used up',
@@ -15,9 +15,9 @@ export const storeCardBody = request(
   'must be a JSON object'
 )
 
-export const card = component(
+export const cardSchema = component(
   'Card',
-  object({
+  answerObject({
     card_id: text('id of the stored card; works with the keys of your merchant only'),
     status: oneOfKnown('`active`, or `expired`: a create with it is refused, 422 `card_expired`', [
       'active',
@@ -43,7 +43,7 @@ export interface ShownCard {
   readonly holderName: string
 }
 
-export function presentCard(shown: ShownCard, nowMs: number): Shown<typeof card> {
+export function presentCard(shown: ShownCard, nowMs: number): Shown<typeof cardSchema> {
   return {
     card_id: shown.cardId,
     status: isExpired(shown.expirationYear, shown.expirationMonth, nowMs) ? 'expired' : 'active',

@@ -1,42 +1,48 @@
 /** The schemas of all answers and of webhook events, in the order of the documents. */
 import type { Component } from './answer-fields.js'
-import { capabilities, rateLimit, tokenization } from './capabilities.js'
-import { card } from './card.js'
-import { errorAnswer, errorDetail, fieldProblem } from './error-answer.js'
-import { payment, paymentCard, paymentCustomer, paymentPage, paymentProvider } from './payment.js'
-import { operation, paymentFailure, refund } from './payment-parts.js'
-import { token } from './token.js'
-import { registeredWebhookEndpoint, webhookEndpoint } from './webhook-endpoint.js'
+import { capabilitiesSchema, rateLimitSchema, tokenizationSchema } from './capabilities.js'
+import { cardSchema } from './card.js'
+import { errorDetailSchema, errorSchema, fieldProblemSchema } from './error-answer.js'
 import {
-  eventProvider,
-  loggedWebhookEvent,
-  loggedWebhookEventList,
-  webhookAttempt,
-  webhookEvent
+  paymentCardSchema,
+  paymentCustomerSchema,
+  paymentPageSchema,
+  paymentProviderSchema,
+  paymentSchema
+} from './payment.js'
+import { operationSchema, paymentFailureSchema, refundSchema } from './payment-parts.js'
+import { tokenSchema } from './token.js'
+import { registeredWebhookEndpointSchema, webhookEndpointSchema } from './webhook-endpoint.js'
+import {
+  eventProviderSchema,
+  loggedWebhookEventListSchema,
+  loggedWebhookEventSchema,
+  webhookAttemptSchema,
+  webhookEventSchema
 } from './webhook-event.js'
 
 export const components: readonly Component[] = [
-  refund,
-  operation,
-  paymentFailure,
-  paymentCard,
-  paymentCustomer,
-  paymentProvider,
-  payment,
-  paymentPage,
-  card,
-  registeredWebhookEndpoint,
-  webhookEndpoint,
-  eventProvider,
-  webhookEvent,
-  webhookAttempt,
-  loggedWebhookEvent,
-  loggedWebhookEventList,
-  rateLimit,
-  tokenization,
-  capabilities,
-  fieldProblem,
-  errorDetail,
-  errorAnswer,
-  token
+  refundSchema,
+  operationSchema,
+  paymentFailureSchema,
+  paymentCardSchema,
+  paymentCustomerSchema,
+  paymentProviderSchema,
+  paymentSchema,
+  paymentPageSchema,
+  cardSchema,
+  registeredWebhookEndpointSchema,
+  webhookEndpointSchema,
+  eventProviderSchema,
+  webhookEventSchema,
+  webhookAttemptSchema,
+  loggedWebhookEventSchema,
+  loggedWebhookEventListSchema,
+  rateLimitSchema,
+  tokenizationSchema,
+  capabilitiesSchema,
+  fieldProblemSchema,
+  errorDetailSchema,
+  errorSchema,
+  tokenSchema
 ]

@@ -8,13 +8,13 @@ import {
   digits,
   externalReference,
   filled,
-  flag,
   givenId,
   INSTALLMENTS_MAX,
-  object,
   oneOf,
   orNull,
-  text
+  requestObject,
+  textUpTo,
+  trueOrFalse
 } from './request-fields.js'
 import type { Schema, Static } from './schema.js'
 
@@ -33,7 +33,7 @@ function sourceIs<Kind extends string>(kind: Kind): Schema<Kind> {
   return { const: kind, ...sourceType }
 }
 
-const typedToken = object(
+const typedToken = requestObject(
   {
     source_type: sourceIs('token'),
     token_id: about(
@@ -45,7 +45,7 @@ const typedToken = object(
   'must be a token'
 )
 
-const storedCard = object(
+const storedCard = requestObject(
   {
     source_type: sourceIs('card'),
     card_id: about('from POST /v1/cards', givenId('the card_id of a stored card')),
@@ -78,12 +78,12 @@ const state: Schema<string> = {
   rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP'
 }
 
-const address = object(
+const address = requestObject(
   {
     zip_code: about('postal code', digits('8', 'a postal code of 8 digits')),
     street: about('street', filled(120)),
     number: about('number of the house', filled(10)),
-    complement: about('flat, floor, block', orNull(text(60))),
+    complement: about('flat, floor, block', orNull(textUpTo(60))),
     district: about('district', filled(60)),
     city: about('city', filled(60)),
     state
@@ -160,7 +160,7 @@ const installments: Schema<number> = {
 }
 
 function bodyWith(document: Schema<string>) {
-  const customer = object(
+  const customer = requestObject(
     {
       name: about('name', filled(120)),
       email,
@@ -171,12 +171,14 @@ function bodyWith(document: Schema<string>) {
     ['name', 'email', 'document', 'phone', 'address'],
     'must be an object with the buyer'
   )
-  return object(
+  return requestObject(
     {
       amount_cents: about('what the buyer pays', amountCents),
       currency: about('the currency of the amount', orNull(currency)),
       installments: orNull(installments),
-      capture: orNull(flag('true: authorise and capture; false: authorise only, and capture later', CAPTURE_DEFAULT)),
+      capture: orNull(
+        trueOrFalse('true: authorise and capture; false: authorise only, and capture later', CAPTURE_DEFAULT)
+      ),
       ...requestTexts,
       external_reference: about(
         'your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',

@@ -1,26 +1,26 @@
 /** The answer to a request that failed (docs/API.md, Errors): its schema, and how it is made. */
 import { declineReasons } from '../machines/declines.js'
-import { component, flag, listOf, object, oneOfKnown, type Shown, text, uuid } from './answer-fields.js'
+import { answerObject, component, flag, listOf, oneOfKnown, type Shown, text, uuid } from './answer-fields.js'
 import { type ErrorCode, errorCatalogue, type FieldProblem, publicCodeOf, publicErrorCodes } from './errors.js'
 import type { Schema } from './schema.js'
 
-export const fieldProblem = component(
+export const fieldProblemSchema = component(
   'FieldProblem',
-  object({
+  answerObject({
     path: text('a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'),
     message: text('the rule that is broken')
   })
 )
 
 const fields: Schema<readonly FieldProblem[]> = {
-  ...listOf(fieldProblem.reference),
+  ...listOf(fieldProblemSchema.reference),
   description:
     'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'
 }
 
-export const errorDetail = component(
+export const errorDetailSchema = component(
   'ErrorDetail',
-  object(
+  answerObject(
     {
       code: oneOfKnown('one of [ERRORS.md](ERRORS.md); decide by this', publicErrorCodes),
       message: text('what happened and what to do: for your logs, not for buyers'),
@@ -46,11 +46,11 @@ export const errorDetail = component(
   )
 )
 
-export const errorAnswer = component('Error', object({ error: errorDetail.reference }))
+export const errorSchema = component('Error', answerObject({ error: errorDetailSchema.reference }))
 
 /** What an error may say beyond its row of the catalogue; a `message` takes the place of that of the row. */
 export type MoreOfError = Partial<
-  Pick<Shown<typeof errorDetail>, 'message' | 'decline_reason' | 'may_retry' | 'rejection_code'>
+  Pick<Shown<typeof errorDetailSchema>, 'message' | 'decline_reason' | 'may_retry' | 'rejection_code'>
 >
 
 interface Failure {
@@ -63,7 +63,7 @@ interface Failure {
 export function presentError(
   { code, more, paymentId, fields }: Failure,
   { requestId, correlationId }: { readonly requestId: string; readonly correlationId: string | null }
-): Shown<typeof errorAnswer> {
+): Shown<typeof errorSchema> {
   const { message, retryable } = errorCatalogue[code]
   return {
     error: {

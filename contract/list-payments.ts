@@ -1,6 +1,6 @@
 /** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
 import { type PaymentStatus, paymentStatuses } from '../machines/model.js'
-import { about, externalReference, listLimit, object } from './request-fields.js'
+import { about, externalReference, listLimit, requestObject } from './request-fields.js'
 import type { Schema } from './schema.js'
 
 export const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
@@ -20,7 +20,7 @@ const status: Schema<PaymentStatus> = {
 
 const cursor: Schema<string> = { type: 'string', minLength: 1, rule: CURSOR_RULE }
 
-export const listPaymentsQuery = object(
+export const listPaymentsQuery = requestObject(
   {
     status: about('only payments with this status', status),
     external_reference: about('only payments with this order id', externalReference),

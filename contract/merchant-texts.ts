@@ -4,7 +4,7 @@
  */
 import type { MerchantTexts } from '../machines/model.js'
 import { textOrNull } from './answer-fields.js'
-import { about, orNull, text } from './request-fields.js'
+import { about, orNull, textUpTo } from './request-fields.js'
 import type { Schema } from './schema.js'
 
 interface MerchantText {
@@ -42,7 +42,7 @@ function each<Field extends Name, T extends Term, Value>(of: readonly T[], make:
 
 /** Their schemas in the body of a create. */
 export const requestTexts = each<Name, Term, Schema<string | null>>(terms, term =>
-  about(rows[term].means, orNull(text(rows[term].lengthMax)))
+  about(rows[term].means, orNull(textUpTo(rows[term].lengthMax)))
 )
 
 /** Their schemas in answers. */

@@ -1,8 +1,8 @@
 /** Bodies of POST /v1/payments/{id}/capture and /cancel: their rules are the same, their descriptions differ. */
-import { about, amountCents, object } from './request-fields.js'
+import { about, amountCents, requestObject } from './request-fields.js'
 
 function bodyOf(amount: string) {
-  return object({ amount_cents: about(amount, amountCents) }, [], 'must be a JSON object, or no body at all')
+  return requestObject({ amount_cents: about(amount, amountCents) }, [], 'must be a JSON object, or no body at all')
 }
 
 export const operatePaymentBodies = {

@@ -8,10 +8,10 @@ import {
   shownFailures
 } from '../machines/model.js'
 import {
+  answerObject,
   cents,
   component,
   flag,
-  object,
   oneOfKnown,
   type Shown,
   text,
@@ -20,9 +20,9 @@ import {
 } from './answer-fields.js'
 import { errorCatalogue, publicCodeOf, publicCodesOf } from './errors.js'
 
-export const paymentFailure = component(
+export const paymentFailureSchema = component(
   'PaymentFailure',
-  object({
+  answerObject({
     code: oneOfKnown(
       'absent unless it failed: why; `refund_reversed`: the network took the refund back',
       publicCodesOf(shownFailures)
@@ -32,14 +32,14 @@ export const paymentFailure = component(
   })
 )
 
-export function presentFailure(failure: ShownFailure): Shown<typeof paymentFailure> {
+export function presentFailure(failure: ShownFailure): Shown<typeof paymentFailureSchema> {
   const { message, retryable } = errorCatalogue[failure]
   return { code: publicCodeOf(failure), message, retryable }
 }
 
-export const refund = component(
+export const refundSchema = component(
   'Refund',
-  object(
+  answerObject(
     {
       amount_cents: cents(
         'the amount of one refund; the oldest comes first: [the list of refunds](PAYMENTS.md#the-list-of-refunds)'
@@ -50,7 +50,7 @@ export const refund = component(
       ),
       requested_at: timeOrNull('when it began; null: refunded outside this service'),
       concluded_at: timeOrNull('when its outcome became known; null while it is in progress or unknown'),
-      error: paymentFailure.reference
+      error: paymentFailureSchema.reference
     },
     ['error']
   )
@@ -63,7 +63,7 @@ export function presentRefund({
   requestedAtMs,
   concludedAtMs,
   error
-}: Refund): Shown<typeof refund> {
+}: Refund): Shown<typeof refundSchema> {
   return {
     amount_cents: amountCents,
     state,
@@ -74,9 +74,9 @@ export function presentRefund({
   }
 }
 
-export const operation = component(
+export const operationSchema = component(
   'Operation',
-  object({
+  answerObject({
     kind: oneOfKnown('the last operation: `authorization`, `capture`, `cancel` or `refund`', operationKinds),
     state: oneOfKnown(
       '`in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (in doubt)',
@@ -89,7 +89,12 @@ export const operation = component(
   })
 )
 
-export function presentOperation({ kind, state, amountCents, idempotencyKey }: Operation): Shown<typeof operation> {
+export function presentOperation({
+  kind,
+  state,
+  amountCents,
+  idempotencyKey
+}: Operation): Shown<typeof operationSchema> {
   return { kind, state, amount_cents: amountCents, idempotency_key: idempotencyKey }
 }
 

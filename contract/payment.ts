@@ -19,12 +19,12 @@ import {
 import { authorizedCentsOf } from '../machines/payment/sums.js'
 import { rejectionCodeOf } from '../machines/status-change.js'
 import {
+  answerObject,
   cents,
   component,
   count,
   flagOrNull,
   listOf,
-  object,
   oneOfKnown,
   oneOfKnownOrNull,
   type Shown,
@@ -37,38 +37,38 @@ import {
 } from './answer-fields.js'
 import { answerTexts, presentTexts } from './merchant-texts.js'
 import {
-  operation,
-  paymentFailure,
+  operationSchema,
+  paymentFailureSchema,
   presentFailure,
   presentOperation,
   presentRefund,
-  refund,
+  refundSchema,
   timestamp,
   timestampOrNull
 } from './payment-parts.js'
 import { CURRENCY } from './request-fields.js'
 import type { Schema } from './schema.js'
 
-export const paymentCard = component(
+export const paymentCardSchema = component(
   'PaymentCard',
-  object({
+  answerObject({
     brand: text('brand of the card, such as `visa`'),
     last4: text('last four digits'),
     card_id: textOrNull('the stored card, when it was paid with one')
   })
 )
 
-export const paymentCustomer = component(
+export const paymentCustomerSchema = component(
   'PaymentCustomer',
-  object({
+  answerObject({
     name: text('as sent; `erased` after the buyer was erased, and `metadata` is `{}` then'),
     email: text('as sent, or `erased@erased.invalid`; document, telephone and address are never answered')
   })
 )
 
-export const paymentProvider = component(
+export const paymentProviderSchema = component(
   'PaymentProvider',
-  object({
+  answerObject({
     authorization_code: textOrNull('of the issuer'),
     nsu: textOrNull('of the card network'),
     tid: textOrNull('of the card network'),
@@ -92,9 +92,9 @@ const metadata: Schema<Readonly<Record<string, MetadataValue>>> = {
   description: 'as sent; `{}` when there was none'
 }
 
-export const payment = component(
+export const paymentSchema = component(
   'Payment',
-  object(
+  answerObject(
     {
       id: uuid('id of the payment'),
       external_reference: text('your order id, as sent'),
@@ -109,9 +109,9 @@ export const payment = component(
       currency: oneOfKnown('as sent', [CURRENCY]),
       installments: count('as sent'),
       ...answerTexts,
-      card: paymentCard.reference,
-      customer: paymentCustomer.reference,
-      provider: paymentProvider.reference,
+      card: paymentCardSchema.reference,
+      customer: paymentCustomerSchema.reference,
+      provider: paymentProviderSchema.reference,
       metadata,
       expires_at: timeOrNull('end of the window to capture a pre-authorisation'),
       created_at: time('when the request was accepted'),
@@ -119,24 +119,24 @@ export const payment = component(
       captured_at: timeOrNull('when it was captured'),
       canceled_at: timeOrNull('when the pre-authorisation was cancelled'),
       refunded_at: timeOrNull('when it was last refunded'),
-      refunds: listOf(refund.reference),
-      operation: operation.reference,
-      error: paymentFailure.reference
+      refunds: listOf(refundSchema.reference),
+      operation: operationSchema.reference,
+      error: paymentFailureSchema.reference
     },
     ['error']
   )
 )
 
-export const paymentPage = component(
+export const paymentPageSchema = component(
   'PaymentPage',
-  object({
-    items: listOf(payment.reference),
+  answerObject({
+    items: listOf(paymentSchema.reference),
     next_cursor: textOrNull('Where the next page begins; null: this is the last one')
   })
 )
 
 /** A payment that was read. */
-export function presentStored(stored: Payment, environment: Environment): Shown<typeof payment> {
+export function presentStored(stored: Payment, environment: Environment): Shown<typeof paymentSchema> {
   return presentPayment(stored.terms, stored.progress, environment, rejectionCodeOf(stored))
 }
 
@@ -146,7 +146,7 @@ export function presentPayment(
   progress: PaymentProgress,
   environment: Environment,
   rejectionCode: string | null = null
-): Shown<typeof payment> {
+): Shown<typeof paymentSchema> {
   const { references, declinedCode } = progress
   const decline = declinedCode === null ? null : declineOf(terms.card.brand, declinedCode, environment)
   return {
@@ -185,7 +185,11 @@ export function presentPayment(
 }
 
 /** A decline says its reason, as in the answer to the create. */
-function presentError(code: FailureCode, terms: PaymentTerms, decline: Decline | null): Shown<typeof paymentFailure> {
+function presentError(
+  code: FailureCode,
+  terms: PaymentTerms,
+  decline: Decline | null
+): Shown<typeof paymentFailureSchema> {
   const error = presentFailure(shownFailureOf(code, terms))
   return decline !== null && declineFailures.includes(code) ? { ...error, message: declineSentence(decline) } : error
 }

@@ -34,7 +34,7 @@ export function filled(max: number): Schema<string> {
 }
 
 /** Text that may be empty. */
-export function text(max: number): Schema<string> {
+export function textUpTo(max: number): Schema<string> {
   return {
     type: 'string',
     maxLength: max,
@@ -57,7 +57,7 @@ export function digits(count: string, what: string): Schema<string> {
 }
 
 /** True or false. */
-export function flag(description: string, initial: boolean): Schema<boolean> {
+export function trueOrFalse(description: string, initial: boolean): Schema<boolean> {
   return { description, type: 'boolean', default: initial, rule: 'must be true or false' }
 }
 
@@ -96,7 +96,7 @@ export function about<T>(description: string, field: Schema<T>): Schema<T> {
 }
 
 /** An object without other fields than these. */
-export function object<P extends Properties, Required extends keyof P & string = never>(
+export function requestObject<P extends Properties, Required extends keyof P & string = never>(
   properties: P,
   required: readonly Required[],
   rule: string

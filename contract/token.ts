@@ -1,6 +1,6 @@
 /** A one-use token (docs/API.md#post-v1tokens): what makes it, and its schema. */
-import { component, object, text, textOrNull, time } from './answer-fields.js'
-import { object as request } from './request-fields.js'
+import { answerObject, component, text, textOrNull, time } from './answer-fields.js'
+import { requestObject } from './request-fields.js'
 import type { Properties, Schema } from './schema.js'
 
 const fields = {
@@ -46,13 +46,13 @@ const cardFields = Object.keys(fields).filter(name => name !== 'cvv')
  * alone, or with all fields of a card.
  */
 export const tokenBody: Schema = {
-  ...request(fields, ['cvv'], 'must be a JSON object'),
+  ...requestObject(fields, ['cvv'], 'must be a JSON object'),
   dependentRequired: Object.fromEntries(cardFields.map(name => [name, cardFields.filter(other => other !== name)]))
 }
 
-export const token = component(
+export const tokenSchema = component(
   'Token',
-  object({
+  answerObject({
     token_id: text('the one-use token: for one payment, or for one stored card; of a `cvv` alone a `cvv_token_id`'),
     brand: textOrNull('brand of the card; null: a token of a `cvv` alone'),
     last4: textOrNull('last four digits; null: as above'),

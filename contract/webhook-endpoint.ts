@@ -1,7 +1,7 @@
 /** The webhook endpoint of a merchant (docs/API.md#put-v1webhook-endpoint): what registers it, its schemas, and how it is shown. */
-import { component, object, type Shown, text, time } from './answer-fields.js'
+import { answerObject, component, type Shown, text, time } from './answer-fields.js'
 import { timestamp } from './payment-parts.js'
-import { flag as newFlag, orNull, object as request } from './request-fields.js'
+import { orNull, requestObject, trueOrFalse } from './request-fields.js'
 import type { Schema } from './schema.js'
 
 const URL_LENGTH_MAX = 2_048
@@ -20,10 +20,12 @@ const newUrl: Schema<string> = {
 }
 
 /** Body of PUT /v1/webhook-endpoint. */
-export const webhookEndpointBody = request(
+export const webhookEndpointBody = requestObject(
   {
     url: newUrl,
-    rotate_secret: orNull(newFlag('true: a new signing secret, although the URL stays the same', IS_ROTATION_DEFAULT))
+    rotate_secret: orNull(
+      trueOrFalse('true: a new signing secret, although the URL stays the same', IS_ROTATION_DEFAULT)
+    )
   },
   ['url'],
   'must be a JSON object'
@@ -37,12 +39,12 @@ const about = {
   updated_at: time('last change of the URL or the secret')
 }
 
-export const registeredWebhookEndpoint = component(
+export const registeredWebhookEndpointSchema = component(
   'RegisteredWebhookEndpoint',
-  object({ url, secret: text('the signing secret, `whsec_…`; answered by PUT, never by GET'), ...about })
+  answerObject({ url, secret: text('the signing secret, `whsec_…`; answered by PUT, never by GET'), ...about })
 )
 
-export const webhookEndpoint = component('WebhookEndpoint', object({ url, ...about }))
+export const webhookEndpointSchema = component('WebhookEndpoint', answerObject({ url, ...about }))
 
 interface ShownEndpoint {
   readonly url: string
@@ -52,12 +54,12 @@ interface ShownEndpoint {
 /** The answer to a registration, the secret included. */
 export function presentNewEndpoint(
   endpoint: ShownEndpoint & { readonly secret: string }
-): Shown<typeof registeredWebhookEndpoint> {
+): Shown<typeof registeredWebhookEndpointSchema> {
   return { url: endpoint.url, secret: endpoint.secret, ...signatureAndTime(endpoint) }
 }
 
 /** The answer to a read, which never shows the secret. */
-export function presentEndpoint(endpoint: ShownEndpoint): Shown<typeof webhookEndpoint> {
+export function presentEndpoint(endpoint: ShownEndpoint): Shown<typeof webhookEndpointSchema> {
   return { url: endpoint.url, ...signatureAndTime(endpoint) }
 }
 

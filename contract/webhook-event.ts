@@ -9,12 +9,12 @@ import {
   type StatusChange
 } from '../machines/status-change.js'
 import {
+  answerObject,
   cents,
   component,
   countOrNull,
   listOf,
   milliseconds,
-  object,
   oneOfKnown,
   type Shown,
   text,
@@ -25,16 +25,16 @@ import {
 } from './answer-fields.js'
 import { eventTexts, presentEventTexts } from './merchant-texts.js'
 import {
-  operation,
-  paymentFailure,
+  operationSchema,
+  paymentFailureSchema,
   presentFailure,
   presentOperation,
   presentRefund,
-  refund,
+  refundSchema,
   timestamp,
   timestampOrNull
 } from './payment-parts.js'
-import { listLimit, object as request } from './request-fields.js'
+import { listLimit, requestObject } from './request-fields.js'
 
 /** The types of events, in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -50,15 +50,15 @@ export function eventTypeOf(change: StatusChange): typeof EVENT_TYPE | typeof TE
   return isTestChange(change) ? TEST_EVENT_TYPE : EVENT_TYPE
 }
 
-export const eventProvider = component(
+export const eventProviderSchema = component(
   'EventProvider',
-  object({ rejection_code: textOrNull('as `provider.rejection_code` of the payment') })
+  answerObject({ rejection_code: textOrNull('as `provider.rejection_code` of the payment') })
 )
 
 /** What a merchant's endpoint receives. */
-export const webhookEvent = component(
+export const webhookEventSchema = component(
   'WebhookEvent',
-  object(
+  answerObject(
     {
       event_id: uuid('the same for each delivery: discard what you have seen'),
       event_type: eventType,
@@ -69,10 +69,10 @@ export const webhookEvent = component(
       amount_cents: cents('after the change'),
       captured_cents: cents('after the change'),
       refunded_cents: cents('after the change'),
-      refunds: listOf(refund.reference),
-      operation: operation.reference,
-      provider: eventProvider.reference,
-      error: paymentFailure.reference,
+      refunds: listOf(refundSchema.reference),
+      operation: operationSchema.reference,
+      provider: eventProviderSchema.reference,
+      error: paymentFailureSchema.reference,
       occurred_at: time('when the status changed')
     },
     ['error']
@@ -86,7 +86,7 @@ interface OwnEvent {
   readonly terms: EventTerms
 }
 
-export function presentEvent({ eventId, change, terms }: OwnEvent): Shown<typeof webhookEvent> {
+export function presentEvent({ eventId, change, terms }: OwnEvent): Shown<typeof webhookEventSchema> {
   return {
     event_id: eventId,
     event_type: eventTypeOf(change),
@@ -110,9 +110,9 @@ export function encodeEvent(event: OwnEvent): string {
   return JSON.stringify(presentEvent(event))
 }
 
-export const webhookAttempt = component(
+export const webhookAttemptSchema = component(
   'WebhookAttempt',
-  object({
+  answerObject({
     at: time('when it was sent, the oldest attempt first; the last 1,000 of all events are kept'),
     http_status: countOrNull('what your endpoint answered; null: there was no answer'),
     duration_ms: milliseconds('how long that took'),
@@ -120,9 +120,9 @@ export const webhookAttempt = component(
   })
 )
 
-export const loggedWebhookEvent = component(
+export const loggedWebhookEventSchema = component(
   'LoggedWebhookEvent',
-  object({
+  answerObject({
     event_id: uuid('the same each time that it is sent'),
     event_type: eventType,
     payment_id: uuid('the payment; of a `webhook.test` there is none with this id'),
@@ -130,17 +130,17 @@ export const loggedWebhookEvent = component(
     state: oneOfKnown('`waiting` for its next attempt, `delivered`, or `undeliverable` (given up)', loggedStates),
     occurred_at: time('when the status changed'),
     next_attempt_at: timeOrNull('when it is sent again; null unless it waits for that'),
-    attempts: listOf(webhookAttempt.reference)
+    attempts: listOf(webhookAttemptSchema.reference)
   })
 )
 
-export const loggedWebhookEventList = component(
+export const loggedWebhookEventListSchema = component(
   'LoggedWebhookEventList',
-  object({ items: listOf(loggedWebhookEvent.reference) })
+  answerObject({ items: listOf(loggedWebhookEventSchema.reference) })
 )
 
 /** Query of the list. */
-export const listEventsQuery = request({ limit: listLimit('how many events') }, [], 'must be query parameters')
+export const listEventsQuery = requestObject({ limit: listLimit('how many events') }, [], 'must be query parameters')
 
 /** An event of the log, with its attempts, the oldest first. */
 export interface ListedEvent extends Pick<OwnEvent, 'eventId' | 'change'> {
@@ -155,7 +155,7 @@ export interface ListedEvent extends Pick<OwnEvent, 'eventId' | 'change'> {
   }[]
 }
 
-export function presentLoggedEvent(event: ListedEvent): Shown<typeof loggedWebhookEvent> {
+export function presentLoggedEvent(event: ListedEvent): Shown<typeof loggedWebhookEventSchema> {
   const { eventId, state, change } = event
   return {
     event_id: eventId,

@@ -3,49 +3,31 @@
  * GET /v1/cards/{id} (docs/API.md#get-v1cardsid): reads a stored card.
  * DELETE /v1/cards/{id} (docs/API.md#delete-v1cardsid): erases it.
  */
-
 import { presentCard, storeCardBody } from '../../contract/card.js'
+import { routes } from '../../contract/routes.js'
 import { principalOf, type RequestContext } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { ServiceError } from '../http/service-error.js'
 
-const CARD_PATH = '/v1/cards/:id'
-
 const parseStoreCard = parserOf(storeCardBody, 'body')
 
-export const storeCardRoute = merchantRoute({
-  method: 'POST',
-  path: '/v1/cards',
-  permission: 'cards:write',
-  body: { schema: storeCardBody, isOptional: false },
-  answer: deps => async ctx => {
-    const { token_id: tokenId } = parseStoreCard(ctx.state.body)
-    const { card, isNew } = await deps.cards.store(principalOf(ctx).merchantId, tokenId)
-    return { status: isNew ? 201 : 200, body: presentCard(card, deps.clock.now()) }
-  }
+export const storeCardRoute = merchantRoute(routes.storeCard, deps => async ctx => {
+  const { token_id: tokenId } = parseStoreCard(ctx.state.body)
+  const { card, isNew } = await deps.cards.store(principalOf(ctx).merchantId, tokenId)
+  return { status: isNew ? 201 : 200, body: presentCard(card, deps.clock.now()) }
 })
 
-export const readCardRoute = merchantRoute({
-  method: 'GET',
-  path: CARD_PATH,
-  permission: 'cards:write',
-  answer: deps => async ctx => {
-    const card = await deps.cards.read(principalOf(ctx).merchantId, cardIdInPath(ctx))
-    if (card === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentCard(card, deps.clock.now()) }
-  }
+export const readCardRoute = merchantRoute(routes.readCard, deps => async ctx => {
+  const card = await deps.cards.read(principalOf(ctx).merchantId, cardIdInPath(ctx))
+  if (card === null) throw new ServiceError('not_found')
+  return { status: 200, body: presentCard(card, deps.clock.now()) }
 })
 
-export const eraseCardRoute = merchantRoute({
-  method: 'DELETE',
-  path: CARD_PATH,
-  permission: 'cards:write',
-  answer: deps => async ctx => {
-    const isErased = await deps.cards.erase(principalOf(ctx).merchantId, cardIdInPath(ctx))
-    if (!isErased) throw new ServiceError('not_found')
-    return { status: 204 }
-  }
+export const eraseCardRoute = merchantRoute(routes.eraseCard, deps => async ctx => {
+  const isErased = await deps.cards.erase(principalOf(ctx).merchantId, cardIdInPath(ctx))
+  if (!isErased) throw new ServiceError('not_found')
+  return { status: 204 }
 })
 
 /** Text that has not the form of an id is answered 404, like the id of another merchant's card. */

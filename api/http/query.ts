@@ -1,10 +1,10 @@
 /** Parameters of a request. Not parsed by koa, whose objects hide a parameter `__proto__`. */
 import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring'
-import { object } from '../../contract/request-fields.js'
+import { requestObject } from '../../contract/request-fields.js'
 import { parserOf } from './schema.js'
 import { invalidRequest } from './service-error.js'
 
-const parseNoParameters = parserOf(object({}, [], 'must have no parameters'), 'query')
+const parseNoParameters = parserOf(requestObject({}, [], 'must have no parameters'), 'query')
 
 /** The parameters by name; a repeated one is an array. Throws `invalid_request` when it is no percent-encoded UTF-8. */
 export function parametersOf(querystring: string): ParsedUrlQuery {

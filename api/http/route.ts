@@ -1,6 +1,5 @@
 /** A route of the merchant API, and the checks that all routes begin with. */
-
-import type { Schema } from '../../contract/schema.js'
+import type { AnswerOf, RouteFacts } from '../../contract/route.js'
 import { isCardData } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
@@ -25,22 +24,21 @@ export interface Route {
   answer(ctx: RequestContext): Answer | Promise<Answer>
 }
 
-/** A route of the merchant API as data. docs/API.md is generated from it. */
-export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
+/** A route of the merchant API: what merchants may know of it, and what answers it. */
+export interface MerchantRoute {
+  readonly facts: RouteFacts
   readonly permission: Permission
-  readonly needsIdempotencyKey: boolean
-  /** Null: a body is not read. */
-  readonly body: { readonly schema: Schema; readonly isOptional: boolean } | null
-  /** Null: there are no parameters, and a request with one is refused. */
-  readonly query: Schema | null
   answer(deps: RouteDeps): Route['answer']
 }
 
-/** A route that needs no Idempotency-Key, no body and no parameters, unless `route` says otherwise. */
-export function merchantRoute(
-  route: Pick<MerchantRoute, 'method' | 'path' | 'permission' | 'answer'> & Partial<MerchantRoute>
+type AnswerTo<Facts extends RouteFacts> = AnswerOf<Facts> & Pick<Answer, 'headers'>
+
+/** A route that answers what its facts say. */
+export function merchantRoute<Facts extends RouteFacts & { readonly permission: Permission }>(
+  facts: Facts,
+  answer: (deps: RouteDeps) => (ctx: RequestContext) => AnswerTo<Facts> | Promise<AnswerTo<Facts>>
 ): MerchantRoute {
-  return { needsIdempotencyKey: false, body: null, query: null, ...route }
+  return { facts, permission: facts.permission, answer }
 }
 
 /** What the routes work with. */
@@ -61,19 +59,19 @@ export interface RouteDeps {
 
 /** The route for the router. Authentication, admission and rate limit come before everything else. */
 export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
-  const { method, path, permission, needsIdempotencyKey, body, query } = route
+  const { method, path, body, query, exampleKey } = route.facts
   const { authenticator, admission, rateLimiter } = deps
   const answer = route.answer(deps)
   return {
     method,
-    path,
+    path: path.replace(/\{(\w+)\}/g, ':$1'),
     async answer(ctx) {
-      const { merchantId } = await authenticate(ctx, authenticator, permission)
+      const { merchantId } = await authenticate(ctx, authenticator, route.permission)
       return await admission.admit(merchantId, async () => {
         if (rateLimiter !== null) await takeOfKey(ctx, rateLimiter)
-        if (query === null) refuseParameters(ctx.querystring)
-        if (needsIdempotencyKey) readIdempotencyKey(ctx)
-        if (body !== null) await readJson(ctx, body)
+        if (query === undefined) refuseParameters(ctx.querystring)
+        if (exampleKey !== undefined) readIdempotencyKey(ctx)
+        if (body !== undefined) await readJson(ctx, body)
         return await answer(ctx)
       })
     }

@@ -1,22 +1,18 @@
 /** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
 import type { Shown } from '../../contract/answer-fields.js'
-import type { capabilities } from '../../contract/capabilities.js'
+import type { capabilitiesSchema } from '../../contract/capabilities.js'
 import { CURRENCY, INSTALLMENTS_MAX } from '../../contract/request-fields.js'
+import { routes } from '../../contract/routes.js'
 import type { Config } from '../../runtime/config.js'
 import { merchantRoute } from '../http/route.js'
 
-export const capabilitiesRoute = merchantRoute({
-  method: 'GET',
-  path: '/v1/capabilities',
-  permission: 'payments:read',
-  answer(deps) {
-    const answer = { status: 200, body: capabilitiesOf(deps.config) }
-    return () => answer
-  }
+export const capabilitiesRoute = merchantRoute(routes.readCapabilities, deps => {
+  const answer = { status: 200, body: capabilitiesOf(deps.config) } as const
+  return () => answer
 })
 
 /** The answer, which depends on the configuration alone. */
-export function capabilitiesOf(config: Config): Shown<typeof capabilities> {
+export function capabilitiesOf(config: Config): Shown<typeof capabilitiesSchema> {
   return {
     key_environment: config.environment,
     currencies: [CURRENCY],

@@ -1,25 +1,17 @@
 /** POST /v1/payments (docs/API.md#post-v1payments). */
-
-import { createPaymentBody } from '../../contract/create-payment.js'
+import { routes } from '../../contract/routes.js'
 import { merchantRoute } from '../http/route.js'
 import { createPaymentParser } from './create-payment-request.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo, whyFailed } from './submission-presenter.js'
 
-export const createPaymentRoute = merchantRoute({
-  method: 'POST',
-  path: '/v1/payments',
-  permission: 'payments:write',
-  needsIdempotencyKey: true,
-  body: { schema: createPaymentBody, isOptional: false },
-  answer(deps) {
-    const { environment, resultWaitMs, cnpjWithLetters } = deps.config
-    const parse = createPaymentParser(cnpjWithLetters === 'yes')
-    return async ctx => {
-      const request = parse(ctx.state.body)
-      const submission = await deps.payments.create(scopeOf(ctx, 'POST /v1/payments', resultWaitMs), request)
-      const details = await whyFailed(deps.payments, submission, environment)
-      return answerTo(submission, environment, 201, preferredWaitS(ctx), details)
-    }
+export const createPaymentRoute = merchantRoute(routes.createPayment, deps => {
+  const { environment, resultWaitMs, cnpjWithLetters } = deps.config
+  const parse = createPaymentParser(cnpjWithLetters === 'yes')
+  return async ctx => {
+    const request = parse(ctx.state.body)
+    const submission = await deps.payments.create(scopeOf(ctx, 'POST /v1/payments', resultWaitMs), request)
+    const details = await whyFailed(deps.payments, submission, environment)
+    return answerTo(submission, environment, 201, preferredWaitS(ctx), details)
   }
 })

@@ -2,8 +2,8 @@
  * POST /v1/payments/{id}/capture (docs/API.md#post-v1paymentsidcapture): captures a hold, in part or as a whole.
  * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
  */
-
 import { operatePaymentBodies } from '../../contract/operate-payment.js'
+import { routes } from '../../contract/routes.js'
 import { type MerchantRoute, merchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
@@ -12,24 +12,17 @@ import { answerTo } from './submission-presenter.js'
 const parse = parserOf(operatePaymentBodies.capture, 'body')
 
 export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
-  return merchantRoute({
-    method: 'POST',
-    path: `/v1/payments/:id/${operation}`,
-    permission: 'payments:write',
-    needsIdempotencyKey: true,
-    body: { schema: operatePaymentBodies[operation], isOptional: true },
-    answer: deps => async ctx => {
-      const { environment, resultWaitMs } = deps.config
-      const paymentId = paymentIdInPath(ctx)
-      const amountCents = parsePartialAmount(ctx.state.body)
-      const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
-      return answerTo(
-        await deps.payments[operation](scope, paymentId, amountCents),
-        environment,
-        200,
-        preferredWaitS(ctx)
-      )
-    }
+  return merchantRoute(routes[`${operation}Payment`], deps => async ctx => {
+    const { environment, resultWaitMs } = deps.config
+    const paymentId = paymentIdInPath(ctx)
+    const amountCents = parsePartialAmount(ctx.state.body)
+    const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
+    return answerTo(
+      await deps.payments[operation](scope, paymentId, amountCents),
+      environment,
+      200,
+      preferredWaitS(ctx)
+    )
   })
 }
 

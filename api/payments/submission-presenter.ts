@@ -1,6 +1,6 @@
 /** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
-
-import { presentPayment } from '../../contract/payment.js'
+import type { Shown } from '../../contract/answer-fields.js'
+import { type paymentSchema, presentPayment } from '../../contract/payment.js'
 import type { CommandResult } from '../../machines/commands.js'
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
@@ -8,7 +8,6 @@ import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { shownFailureOf } from '../../machines/model.js'
 import { rejectionCodeOf } from '../../machines/status-change.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import type { Answer } from '../http/context.js'
 import { ServiceError } from '../http/service-error.js'
 import type { Payments, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
@@ -19,6 +18,12 @@ const RETRY_AFTER_S = 2
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
 
+interface PaymentAnswer<Status> {
+  readonly status: Status
+  readonly body: Shown<typeof paymentSchema>
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /**
  * The answer to a submission. Throws its `ServiceError` when it ended with one.
  *
@@ -27,13 +32,13 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  * @param waitS of the applied `Prefer`; null: none was applied
  * @param details of a failure, where they are known
  */
-export function answerTo(
+export function answerTo<First extends 200 | 201>(
   submission: Submission,
   environment: Environment,
-  firstStatus: 200 | 201,
+  firstStatus: First,
   waitS: number | null = null,
   details: FailureDetails = {}
-): Answer {
+): PaymentAnswer<First | 200 | 202> {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
   }

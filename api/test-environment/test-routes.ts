@@ -1,12 +1,13 @@
 /** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any unknown path. */
-
 import { presentStored } from '../../contract/payment.js'
 import { LIST_LIMIT_DEFAULT } from '../../contract/request-fields.js'
+import type { AnswerOf } from '../../contract/route.js'
+import { routes } from '../../contract/routes.js'
 import { listEventsQuery, presentLoggedEvent } from '../../contract/webhook-event.js'
 import { isOpen, type Payment, placeOf } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
-import { type Answer, principalOf, type RequestContext } from '../http/context.js'
+import { principalOf, type RequestContext } from '../http/context.js'
 import { parametersOf } from '../http/query.js'
 import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
@@ -15,8 +16,6 @@ import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
 
 const POLL_MS = 25
 
-const EVENTS_PATH = '/v1/test/webhook-events'
-
 /** The statuses in which an action is allowed, and the place that ends it: `<status>` or `<status>.<phase>`. */
 interface PaymentAction {
   readonly action: 'chargeBack' | 'expire'
@@ -24,21 +23,19 @@ interface PaymentAction {
   readonly done: string
 }
 
-function paymentRoute(name: string, change: PaymentAction): MerchantRoute {
-  return merchantRoute({
-    method: 'POST',
-    path: `/v1/test/payments/:id/${name}`,
-    permission: 'payments:write',
-    answer: deps => ctx => changePayment(deps, ctx, change)
-  })
+const CHARGEBACK: PaymentAction = {
+  action: 'chargeBack',
+  from: ['captured', 'partially_refunded', 'refunded'],
+  done: 'charged_back'
 }
+const EXPIRY: PaymentAction = { action: 'expire', from: ['pre_authorized'], done: 'expired.released' }
 
 /** Answers a payment that is already changed unchanged, and 202 when the change takes longer than the wait. */
 async function changePayment(
   deps: RouteDeps,
   ctx: RequestContext,
   { action, from, done }: PaymentAction
-): Promise<Answer> {
+): Promise<AnswerOf<typeof routes.expireTestPayment>> {
   const waitS = preferredWaitS(ctx)
   const deadlineMs = performance.now() + (waitS === null ? deps.config.resultWaitMs : waitS * 1_000)
   const isDone = ({ progress }: Payment): boolean => placeOf(progress) === done
@@ -64,52 +61,32 @@ async function paymentOf({ payments }: RouteDeps, ctx: RequestContext): Promise<
   return payment
 }
 
-const sendEventRoute = merchantRoute({
-  method: 'POST',
-  path: EVENTS_PATH,
-  permission: 'webhooks:write',
-  answer: deps => async ctx => {
-    const { merchantId } = principalOf(ctx)
-    if ((await deps.webhookEndpoints.find(merchantId)) === null) throw new ServiceError('webhook_endpoint_missing')
-    return { status: 201, body: presentLoggedEvent(await deps.testEnvironment.sendEvent(merchantId)) }
-  }
+const sendEventRoute = merchantRoute(routes.sendTestWebhookEvent, deps => async ctx => {
+  const { merchantId } = principalOf(ctx)
+  if ((await deps.webhookEndpoints.find(merchantId)) === null) throw new ServiceError('webhook_endpoint_missing')
+  return { status: 201, body: presentLoggedEvent(await deps.testEnvironment.sendEvent(merchantId)) }
 })
 
 const parseList = parserOf(listEventsQuery, 'query')
 
-const listEventsRoute = merchantRoute({
-  method: 'GET',
-  path: EVENTS_PATH,
-  permission: 'webhooks:write',
-  query: listEventsQuery,
-  answer: deps => async ctx => {
-    const { limit = LIST_LIMIT_DEFAULT } = parseList(parametersOf(ctx.querystring))
-    const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
-    return { status: 200, body: { items: events.map(presentLoggedEvent) } }
-  }
+const listEventsRoute = merchantRoute(routes.listTestWebhookEvents, deps => async ctx => {
+  const { limit = LIST_LIMIT_DEFAULT } = parseList(parametersOf(ctx.querystring))
+  const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
+  return { status: 200, body: { items: events.map(presentLoggedEvent) } }
 })
 
-const replayEventRoute = merchantRoute({
-  method: 'POST',
-  path: `${EVENTS_PATH}/:id/replay`,
-  permission: 'webhooks:write',
-  answer: deps => async ctx => {
-    const id: string = ctx['params'].id
-    const event = isUuid(id)
-      ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase())
-      : null
-    if (event === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentLoggedEvent(event) }
-  }
+const replayEventRoute = merchantRoute(routes.replayTestWebhookEvent, deps => async ctx => {
+  const id: string = ctx['params'].id
+  const event = isUuid(id)
+    ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase())
+    : null
+  if (event === null) throw new ServiceError('not_found')
+  return { status: 200, body: presentLoggedEvent(event) }
 })
 
 export const testRoutes: readonly MerchantRoute[] = [
-  paymentRoute('chargeback', {
-    action: 'chargeBack',
-    from: ['captured', 'partially_refunded', 'refunded'],
-    done: 'charged_back'
-  }),
-  paymentRoute('expire', { action: 'expire', from: ['pre_authorized'], done: 'expired.released' }),
+  merchantRoute(routes.chargeBackTestPayment, deps => ctx => changePayment(deps, ctx, CHARGEBACK)),
+  merchantRoute(routes.expireTestPayment, deps => ctx => changePayment(deps, ctx, EXPIRY)),
   sendEventRoute,
   listEventsRoute,
   replayEventRoute

@@ -3,7 +3,6 @@
  *
  * Messages never repeat a value: any wrong field may hold a card number.
  */
-
 import type { FieldProblem } from '../../contract/errors.js'
 import type { TokenField } from '../../contract/token.js'
 import {

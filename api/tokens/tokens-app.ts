@@ -2,7 +2,7 @@
 import cors from '@koa/cors'
 import type Koa from 'koa'
 import type { Shown } from '../../contract/answer-fields.js'
-import type { token as shownToken } from '../../contract/token.js'
+import type { tokenSchema } from '../../contract/token.js'
 import type { Environment } from '../../machines/model.js'
 import { newCvvTokenId, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -89,7 +89,7 @@ async function cardToken(deps: TokensAppDeps, merchantId: string, card: CardInpu
 }
 
 /** Seals the CVV for a stored card, and stores it under a new token of `merchantId`. Rejects as `cardToken` does. */
-async function cvvToken(deps: TokensAppDeps, merchantId: string, cvv: string): Promise<Shown<typeof shownToken>> {
+async function cvvToken(deps: TokensAppDeps, merchantId: string, cvv: string): Promise<Shown<typeof tokenSchema>> {
   const tokenId = newCvvTokenId()
   const cvvBox = deps.sealer.sealCvv(cvv, { merchantId, subjectId: tokenId })
   await deps.tokens.putCvvToken({ tokenId, merchantId, cvvBox }, deps.tokenTtlMs)

@@ -6,7 +6,6 @@
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
-
 import { isTestChange, type LoggedState, type StatusChange, testTerms } from '../../machines/status-change.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'

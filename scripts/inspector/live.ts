@@ -1,5 +1,4 @@
 /** The connection to a running service: tried until it succeeds; after that the Redis client reconnects. */
-
 import type { Payment } from '../../machines/model.js'
 import { connect, type Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'

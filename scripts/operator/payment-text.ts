@@ -1,5 +1,4 @@
 /** A payment as operators see it: figures, references, and its history as a timeline. */
-
 import { presentRefund } from '../../contract/payment-parts.js'
 import type { HistoryEntry, Payment, Reconciliation } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'

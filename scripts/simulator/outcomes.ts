@@ -2,7 +2,6 @@
  * The outcome of a card or an amount in the test environment (docs/API.md#post-v1tokens, and more cards and amounts), in
  * the acquirer's sandbox codes. The acquirer's own sandbox always answers; lost answers are our extension.
  */
-
 import { isExpired } from '../../machines/card-brands.js'
 import { declinedAmounts } from '../../machines/test-cards.js'
 import type { SaleOrder } from './sale-order.js'

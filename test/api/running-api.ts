@@ -2,7 +2,6 @@
  * The real application on a real port, in front of a command path and a card store that answer what a test tells them.
  * What they are asked is recorded; a test that told them nothing fails with 500 when they are asked.
  */
-
 import type { Cards } from '../../api/cards/store-card.js'
 import { Admission } from '../../api/http/admission.js'
 import { createApp } from '../../api/http/api-app.js'

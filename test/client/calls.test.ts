@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { merchantRoutes } from '../../api/http/api-app.js'
 import { ApiError, createTestToken, declineTexts, PaymentsClient } from '../../client/index.js'
-import { nameOf } from '../../scripts/docs/api/page.js'
+import { nameOf, type RouteFacts } from '../../contract/route.js'
+import { routes } from '../../contract/routes.js'
 import { demoCustomer } from '../../scripts/start/demo-customer.js'
 import { API_KEY, refusal, type Step, scriptedApi } from './scripted-api.js'
 
@@ -38,7 +38,9 @@ describe('the methods of the client', () => {
   it('reach every route of the API, with the key, and with an Idempotency-Key where the route wants one', async () => {
     const { client, sent } = scriptedApi([[200, { id: ID }]])
     for (const call of calls) await call(client)
-    const wanted = merchantRoutes.map(route => `${nameOf(route).replace('{id}', ID)} ${route.needsIdempotencyKey}`)
+    const wanted = Object.values<RouteFacts>(routes).map(
+      route => `${nameOf(route).replace('{id}', ID)} ${route.exampleKey !== undefined}`
+    )
     const got = sent.map(({ line, headers }) => `${line} ${headers['idempotency-key'] !== undefined}`)
     expect([...new Set(got)]).to.have.members(wanted)
     expect(new Set(sent.map(({ headers }) => headers['authorization']))).to.deep.equal(new Set([`Bearer ${API_KEY}`]))

@@ -2,7 +2,6 @@
  * Invariant 6: each change of status has its event, once, and the merchant gets it: at least once, in order per
  * payment, the same to the byte whenever it comes.
  */
-
 import { encodeEvent } from '../../contract/webhook-event.js'
 import type { Payment } from '../../machines/model.js'
 import { paymentKeyOf } from '../../redis/keys.js'

@@ -2,7 +2,6 @@
  * A merchant in a world: sends payments and operations on them, and does what a merchant should when an answer does
  * not come: sends the same request with the same key again, until there is a result.
  */
-
 import { ServiceError } from '../../api/http/service-error.js'
 import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import type { CommandResult } from '../../machines/commands.js'

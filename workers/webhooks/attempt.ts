@@ -1,5 +1,4 @@
 /** One attempt to deliver one event: sign, send, judge. deliver.ts stores the outcome. */
-
 import { encodeEvent, eventTypeOf } from '../../contract/webhook-event.js'
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'

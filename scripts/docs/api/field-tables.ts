@@ -1,5 +1,4 @@
 /** Tables of the fields of requests and answers, from their schemas. */
-
 import type { ObjectSchema } from '../../../contract/answer-fields.js'
 import { components } from '../../../contract/components.js'
 import type { Json, Schema } from '../../../contract/schema.js'

@@ -1,17 +1,18 @@
 /** The made parts of docs/API.md. */
-import { merchantRoutes } from '../../../api/http/api-app.js'
 import { KNOWN_VALUES } from '../../../contract/answer-fields.js'
-import { capabilities } from '../../../contract/capabilities.js'
-import { card } from '../../../contract/card.js'
+import { capabilitiesSchema } from '../../../contract/capabilities.js'
+import { cardSchema } from '../../../contract/card.js'
 import { components } from '../../../contract/components.js'
-import { errorAnswer } from '../../../contract/error-answer.js'
-import { payment } from '../../../contract/payment.js'
-import { token, tokenBody } from '../../../contract/token.js'
-import { registeredWebhookEndpoint } from '../../../contract/webhook-endpoint.js'
-import { loggedWebhookEvent } from '../../../contract/webhook-event.js'
+import { errorSchema } from '../../../contract/error-answer.js'
+import { type ErrorCode, errorCatalogue, publicCodesOf } from '../../../contract/errors.js'
+import { paymentSchema } from '../../../contract/payment.js'
+import { errorsOf, nameOf, type RouteFacts } from '../../../contract/route.js'
+import { createToken, routes } from '../../../contract/routes.js'
+import { tokenSchema } from '../../../contract/token.js'
+import { registeredWebhookEndpointSchema } from '../../../contract/webhook-endpoint.js'
+import { loggedWebhookEventSchema } from '../../../contract/webhook-event.js'
 import { testCards } from '../../../machines/test-cards.js'
 import { filledPage, type Page, table } from '../markdown.js'
-import { documentedCodes, errorsText, TOKEN_CODES } from './error-table.js'
 import { answerTable, fieldTable } from './field-tables.js'
 
 /** The page as it must be. */
@@ -20,34 +21,30 @@ export function apiPage(): Page {
   return filledPage('docs/API.md', Object.fromEntries(parts))
 }
 
-/** How a route is named in the page: `POST /v1/payments/{id}/capture`. */
-export function nameOf({ method, path }: { method: string; path: string }): string {
-  return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`
-}
+const merchantRoutes: readonly RouteFacts[] = Object.values(routes)
+const allRoutes: readonly RouteFacts[] = [...merchantRoutes, createToken]
 
 const answers = {
-  payment,
-  card,
-  'webhook endpoint': registeredWebhookEndpoint,
-  'webhook event': loggedWebhookEvent,
-  capabilities,
-  error: errorAnswer,
-  token
+  payment: paymentSchema,
+  card: cardSchema,
+  'webhook endpoint': registeredWebhookEndpointSchema,
+  'webhook event': loggedWebhookEventSchema,
+  capabilities: capabilitiesSchema,
+  error: errorSchema,
+  token: tokenSchema
 }
 
 function madeParts(): ReadonlyMap<string, string> {
   const parts = new Map<string, string>([
     ['routes', routeTable()],
     ['growing lists', growingLists()],
-    ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())],
-    ['fields of POST /v1/tokens', fieldTable('POST /v1/tokens', tokenBody)],
-    ['errors of POST /v1/tokens', errorsText(TOKEN_CODES)]
+    ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())]
   ])
-  for (const route of merchantRoutes) {
+  for (const route of allRoutes) {
     const name = nameOf(route)
-    if (route.body !== null) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
-    if (route.query !== null) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
-    parts.set(`errors of ${name}`, errorsText(documentedCodes(name, route)))
+    if (route.body !== undefined) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
+    if (route.query !== undefined) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
+    parts.set(`errors of ${name}`, errorsText(errorsOf(route)))
   }
   for (const [name, { schema }] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts
@@ -55,8 +52,8 @@ function madeParts(): ReadonlyMap<string, string> {
 
 function routeTable(): string {
   const rows = merchantRoutes.map(route => {
-    const body = route.body === null ? 'none' : route.body.isOptional ? 'JSON, or none' : 'JSON'
-    return [`\`${nameOf(route)}\``, `\`${route.permission}\``, route.needsIdempotencyKey ? 'required' : '', body]
+    const body = route.body === undefined ? 'none' : route.body.isOptional ? 'JSON, or none' : 'JSON'
+    return [`\`${nameOf(route)}\``, `\`${route.permission}\``, route.exampleKey === undefined ? '' : 'required', body]
   })
   return table(['Route', 'Permission', '`Idempotency-Key`', 'Body'], rows)
 }
@@ -69,6 +66,16 @@ function growingLists(): string {
     )
   )
   return table(['Schema', 'Field', 'Values today'], rows)
+}
+
+/** Errors as a sentence, in the order of their statuses. */
+function errorsText(codes: readonly ErrorCode[]): string {
+  const statuses = [...new Set(codes.map(code => errorCatalogue[code].status))].sort((one, other) => one - other)
+  const groups = statuses.map(status => {
+    const names = publicCodesOf(codes.filter(code => errorCatalogue[code].status === status))
+    return `${status} ${names.map(name => `\`${name}\``).join(', ')}`
+  })
+  return `Errors: ${groups.join(' · ')}.`
 }
 
 function testCardRows(): string[][] {

@@ -2,7 +2,6 @@
  * An example for each answer of 2xx, from the presenters that make the answers. A system test sends the examples of the
  * requests to the service and compares.
  */
-
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentCard } from '../../../contract/card.js'
 import { presentPayment } from '../../../contract/payment.js'
@@ -17,7 +16,7 @@ import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
 
 export const EXAMPLE_PAYMENT_ID = '019b8e2c-5c00-7000-8000-000000000001'
-export const EXAMPLE_TOKEN_ID = 'the-token-of-the-hosted-fields'
+const EXAMPLE_TOKEN_ID = 'the-token-of-the-hosted-fields'
 export const EXAMPLE_CARD_ID = '019b8e2c-5c00-7000-8000-000000000002'
 
 const CREATED_AT_MS = Date.UTC(2026, 0, 5, 12)
@@ -182,4 +181,27 @@ export function eventExample(): Json {
 
 function present({ terms, progress }: Payment): Json {
   return presentPayment(terms, progress, 'test')
+}
+
+/** Bodies that a route takes, by operation. */
+const bodies: Readonly<Record<string, Json>> = {
+  createPayment: {
+    amount_cents: AMOUNT_CENTS,
+    external_reference: 'order-1',
+    payment_source: { source_type: 'token', token_id: EXAMPLE_TOKEN_ID },
+    customer: demoCustomer,
+    metadata: { basket: 42 }
+  },
+  capturePayment: { amount_cents: CAPTURED_CENTS },
+  cancelPayment: { amount_cents: REFUNDED_CENTS },
+  storeCard: { token_id: EXAMPLE_TOKEN_ID },
+  registerWebhookEndpoint: { url: endpoint.url },
+  createToken: { ...demoCard }
+}
+
+/** Throws when there is none. */
+export function bodyExample(operationId: string): Json {
+  const example = bodies[operationId]
+  if (example === undefined) throw new Error(`scripts/docs/openapi/answer-examples.ts has no body for ${operationId}.`)
+  return example
 }

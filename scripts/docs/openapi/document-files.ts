@@ -1,5 +1,4 @@
 /** The documents as files. */
-
 import type { Json } from '../../../contract/schema.js'
 import { openApiDocument, tokensDocument } from './document.js'
 import { olderVersion } from './older-version.js'

@@ -3,18 +3,14 @@
  * document for the side of the browser, which has another address and another key. older-version.ts makes the documents
  * for tools that read OpenAPI 3.0.
  *
- * They have the same sources as docs/API.md: the routes of `api/` and the contract. The system tests hold every answer of the service against them.
+ * They have the same source as docs/API.md: the contract. The system tests hold every answer of the service against them.
  */
-import { merchantRoutes } from '../../../api/http/api-app.js'
-import { reference } from '../../../contract/answer-fields.js'
 import { components as shown } from '../../../contract/components.js'
+import { errorsOf, type RouteFacts } from '../../../contract/route.js'
+import { createToken, routes } from '../../../contract/routes.js'
 import type { Json } from '../../../contract/schema.js'
-import { tokenBody } from '../../../contract/token.js'
 import { isRecord } from '../../../runtime/json.js'
-import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
-import { nameOf } from '../api/page.js'
 import { answerExample } from './answer-examples.js'
-import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
 import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
 import { linkComponents, linksOf } from './links.js'
@@ -28,7 +24,7 @@ const CONVENTIONS =
 /** What stands in many places is kept under a name. */
 type Components = Readonly<Record<'schemas' | 'responses', Record<string, Json>>>
 
-/** The API of a merchant's server. Throws when a route has no words. */
+/** The API of a merchant's server. */
 export function openApiDocument(): Json {
   const components = newComponents()
   return completed(components, 'apiKey', 'A secret key: keep it on your server', {
@@ -65,14 +61,7 @@ export function tokensDocument(): Json {
     servers: [{ url: 'http://localhost:3001', description: '`tokens` under `npm start`' }],
     tags: [{ name: 'Tokens', description: 'One-use tokens' }],
     paths: {
-      [TOKEN_ROUTE]: {
-        post: operation(components, tokenOperation, {
-          permission: 'Needs a publishable key.',
-          parameters: parametersOf(TOKEN_ROUTE),
-          body: { schema: tokenBody, isOptional: false },
-          codes: TOKEN_CODES
-        })
-      }
+      [createToken.path]: { post: operation(components, 'createToken', createToken, 'Needs a publishable key.') }
     }
   })
 }
@@ -121,38 +110,18 @@ function withoutLinks(document: Json): Json {
 
 function paths(components: Components): Json {
   const found: Record<string, Record<string, unknown>> = {}
-  for (const route of merchantRoutes) {
-    const name = nameOf(route)
-    const [method = '', path = ''] = name.split(' ')
-    const words = operationWords[name]
-    if (words === undefined) throw new Error(`scripts/docs/openapi/api-operations.ts has no words for ${name}.`)
-    if (route.needsIdempotencyKey !== (words.exampleKey !== undefined))
-      throw new Error(`${name}: no key of an example.`)
-    found[path] = {
-      ...found[path],
-      [method.toLowerCase()]: operation(components, words, {
-        permission: `Needs a key with the permission \`${route.permission}\`.`,
-        parameters: [
-          ...parametersOf(route.path, words.exampleKey),
-          ...(route.query === null ? [] : queryParameters(route.query))
-        ],
-        body: route.body,
-        codes: documentedCodes(name, route)
-      })
+  for (const [id, route] of Object.entries<RouteFacts>(routes)) {
+    const permission = `Needs a key with the permission \`${route.permission}\`.`
+    found[route.path] = {
+      ...found[route.path],
+      [route.method.toLowerCase()]: operation(components, id, route, permission)
     }
   }
   return found
 }
 
-interface Facts {
-  readonly permission: string
-  readonly parameters: readonly Json[]
-  readonly body: Parameters<typeof bodyOf>[1] | null
-  readonly codes: Parameters<typeof errorResponses>[1]
-}
-
-function operation({ schemas, responses }: Components, words: OperationWords, facts: Facts): Json {
-  const { id, tag, summary, text, exampleKey } = words
+function operation({ schemas, responses }: Components, id: string, route: RouteFacts, permission: string): Json {
+  const { tag, summary, text, body, query, exampleKey } = route
   const movesMoney = exampleKey !== undefined
   const keep =
     (group: Record<string, Json>, kind: string) =>
@@ -164,28 +133,27 @@ function operation({ schemas, responses }: Components, words: OperationWords, fa
     operationId: id,
     tags: [tag],
     summary,
-    description: `${text} ${facts.permission}`,
-    parameters: facts.parameters,
-    ...(facts.body !== null && { requestBody: bodyOf(words, facts.body, keep(schemas, 'schemas')) }),
+    description: `${text} ${permission}`,
+    parameters: [...parametersOf(route.path, exampleKey), ...(query === undefined ? [] : queryParameters(query))],
+    ...(body !== undefined && { requestBody: bodyOf(id, body, keep(schemas, 'schemas')) }),
     responses: {
-      ...answers(words, movesMoney),
-      ...errorResponses({ id, movesMoney }, facts.codes, keep(responses, 'responses'))
+      ...answers(id, route, movesMoney),
+      ...errorResponses({ id, movesMoney }, errorsOf(route), keep(responses, 'responses'))
     }
   }
 }
 
-function answers({ answers: known, id }: OperationWords, movesMoney: boolean): Json {
+function answers(id: string, { answers: known }: RouteFacts, movesMoney: boolean): Json {
   const responses = known.map(({ status, schema, means }) => [
     String(status),
     {
       description: means,
       headers: headersOf(status, movesMoney),
       ...(schema && {
-        content: { 'application/json': { schema: reference(schema), example: answerExample(id, status) } },
+        content: { 'application/json': { schema: schema.reference, example: answerExample(id, status) } },
         ...linksOf(schema)
       })
     }
   ])
-  if (responses.length === 0) throw new Error(`scripts/docs/openapi/api-operations.ts: ${id} answers nothing.`)
   return Object.fromEntries(responses)
 }

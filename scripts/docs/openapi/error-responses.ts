@@ -1,9 +1,8 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
-
 import { reference } from '../../../contract/answer-fields.js'
 import { type ErrorCode, errorCatalogue, publicCodesOf } from '../../../contract/errors.js'
+import { STANDARD_CODES } from '../../../contract/route.js'
 import type { Json } from '../../../contract/schema.js'
-import { STANDARD_CODES } from '../api/error-table.js'
 import { headersOf, isAboutPayment } from './headers.js'
 import { capitalised } from './requests.js'
 

@@ -1,5 +1,4 @@
 /** Headers of requests and answers; docs/API.md has the same tables in prose. */
-
 import { KNOWN_VALUES } from '../../../contract/answer-fields.js'
 import type { Json } from '../../../contract/schema.js'
 import { EXAMPLE_CARD_ID, EXAMPLE_EVENT_ID, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
@@ -88,7 +87,7 @@ function idempotencyKey(example: string): Json {
 export function parametersOf(path: string, exampleKey?: string): Json[] {
   const component = (name: string): Json => ({ $ref: `#/components/parameters/${name}` })
   return [
-    ...(path.includes('/:id') ? [component(idIn(path))] : []),
+    ...(path.includes('/{id}') ? [component(idIn(path))] : []),
     ...(exampleKey === undefined ? [] : [idempotencyKey(exampleKey), component('Prefer')]),
     component('CorrelationId')
   ]

@@ -1,4 +1,5 @@
 /** What can be done with what an answer holds: links of OpenAPI, which tools follow from one request to the next. */
+import type { Component } from '../../../contract/answer-fields.js'
 import type { Json } from '../../../contract/schema.js'
 
 const link = (operationId: string, parameter: string, field: string): Json => ({
@@ -26,7 +27,7 @@ const linksOfSchema: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The `links` of an answer with that schema; none: an empty object. */
-export function linksOf(schema: string): Json {
+export function linksOf({ name: schema }: Component): Json {
   const names = linksOfSchema[schema] ?? []
   if (names.length === 0) return {}
   return { links: Object.fromEntries(names.map(name => [name, { $ref: `#/components/links/${name}` }])) }

@@ -1,5 +1,4 @@
 /** OpenAPI 3.0.3 of a document in OpenAPI 3.1, for generators: most of them read 3.0 only, or read 3.1 with mistakes. */
-
 import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 

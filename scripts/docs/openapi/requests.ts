@@ -1,8 +1,8 @@
 /** The schemas of requests: those that judge them, in words that every tool knows. */
-import type { MerchantRoute } from '../../../api/http/route.js'
+import type { RouteFacts } from '../../../contract/route.js'
 import type { Json, Schema } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
-import type { OperationWords } from './api-operations.js'
+import { bodyExample } from './answer-examples.js'
 
 /** Keeps a schema under a name; answers the reference to it. */
 export type SchemaCollector = (name: string, schema: Json) => Json
@@ -50,13 +50,9 @@ const namedParts: Readonly<Record<string, string>> = {
 }
 
 /** The body of a route. */
-export function bodyOf(
-  { id, example }: OperationWords,
-  body: NonNullable<MerchantRoute['body']>,
-  collect: SchemaCollector
-): Json {
+export function bodyOf(id: string, body: NonNullable<RouteFacts['body']>, collect: SchemaCollector): Json {
   const schema = collect(requestName(id), publicSchema(body.schema, collect))
-  return { required: !body.isOptional, content: { 'application/json': { schema, example } } }
+  return { required: !body.isOptional, content: { 'application/json': { schema, example: bodyExample(id) } } }
 }
 
 function requestName(id: string): string {
@@ -76,7 +72,7 @@ export function queryParameters(query: Schema): Json[] {
     const { description, ...schema } = publicSchema(rules, noNames)
     const example = exampleParameters[name]
     if (example === undefined) throw new Error(`scripts/docs/openapi/requests.ts has no example for ${name}.`)
-    return { name, in: 'query', description, schema: name === 'limit' ? listLimit : schema, example }
+    return { name, in: 'query', description, schema: name === 'limit' ? limitParameter : schema, example }
   })
 }
 
@@ -91,7 +87,7 @@ const exampleParameters: Readonly<Record<string, unknown>> = {
 }
 
 /** `limit` of a list as a number. */
-export const listLimit = { type: 'integer', format: 'int32', minimum: 1, maximum: 100 } as const
+export const limitParameter = { type: 'integer', format: 'int32', minimum: 1, maximum: 100 } as const
 
 /** A schema as others may read it. */
 function publicSchema(schema: Schema, collect: SchemaCollector): Json {

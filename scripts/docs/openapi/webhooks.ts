@@ -1,5 +1,4 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
-
 import { oneOfKnown, reference } from '../../../contract/answer-fields.js'
 import type { Json } from '../../../contract/schema.js'
 import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../contract/webhook-event.js'

@@ -39,8 +39,10 @@ describe('the routes of the test environment', () => {
     const headers = { Authorization: `Bearer svc_live.k_live.${SECRET}` }
     expect((await api.request('GET', `/v1/payments/${PAYMENT_ID}`, { headers })).status).to.equal(200)
     const unknown = await api.request('POST', '/v1/no-such-route', { headers })
-    for (const { method, path } of testRoutes) {
-      const { status, error } = await api.request(method, path.replace(':id', PAYMENT_ID), { headers })
+    for (const {
+      facts: { method, path }
+    } of testRoutes) {
+      const { status, error } = await api.request(method, path.replace('{id}', PAYMENT_ID), { headers })
       expect({ status, code: error['code'] }, path).to.deep.equal({ status: 404, code: unknown.error['code'] })
     }
   })
