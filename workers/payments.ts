@@ -46,22 +46,16 @@ await runProcess('payments', async context => {
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics({ inWork: () => inWork.commands, isCircuitOpen: network.isCircuitOpen })
   onStop('card network', () => network.close())
-
   const clock = await followClock(durable, config.environment, { process: context })
   const { payments, archive } = await openPayments(context, writes)
+  const pace = createReconcilePace(durable, config.reconcilePerSecond)
+  const known = { knownSales: createKnownSaleStore(durable), account: config.networkMerchantId, log }
   const deps: WorkerDeps = {
     payments,
     commits: createCommitStore(writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
-    network: createReconcilingNetwork(network, {
-      knownSales: createKnownSaleStore(durable),
-      pace: createReconcilePace(durable, config.reconcilePerSecond),
-      account: config.networkMerchantId,
-      onUnconfirmed: metrics.absenceUnconfirmed,
-      clock,
-      log
-    }),
+    network: createReconcilingNetwork(network, { ...known, pace, clock, onUnconfirmed: metrics.absenceUnconfirmed }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
     policy: config,
     unvouchedBeforeMs: partition => vouching.unvouchedBeforeMs(partition),
@@ -87,6 +81,7 @@ await runProcess('payments', async context => {
       notifications: createNotificationStore(writes, config.partitions),
       archive,
       network: meterNetwork(network, metrics),
+      pace,
       clock,
       log,
       giveUpAfterMs: config.reconcileListAfterMs,

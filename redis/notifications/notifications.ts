@@ -29,6 +29,8 @@ export interface WaitingNotification extends NetworkNotification {
 export interface NotificationStore {
   /** Keeps a notification that is due at once. On return it is durable; the same one reported again counts once. */
   note(notification: NetworkNotification, nowMs: number): Promise<void>
+  /** How many are due, up to `max`. */
+  countDue(nowMs: number, max: number): Promise<number>
   /** Up to `count` notifications that are due; they come up again at `againAtMs` unless they are dropped or put off. */
   take(
     nowMs: number,
@@ -56,6 +58,10 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
       await writes.run(due, node =>
         noteNotification(node, [due, since], [storedNotification.encode(notification), nowMs])
       )
+    },
+
+    async countDue(nowMs, max) {
+      return (await redis.zrangebyscore(due, '-inf', nowMs, 'LIMIT', 0, max)).length
     },
 
     async take(nowMs, againAtMs, count, onUnreadable) {

@@ -1,25 +1,27 @@
--- Bounds the queries that all workers send to the card network: by a rate, and by how many answers are open.
+-- Bounds the calls to the card network that no request waits for: by a rate, and by how many answers are open. A quarter of a
+-- second may be saved up: a burst would take from new sales what the network allows for a second.
 --
--- Each query takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
+-- Each call takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
 -- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
 -- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
 -- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent means full
--- ARGV[1] queries per second, which is also a full allowance
--- ARGV[2] queries that are wanted   ARGV[3] returned to the allowance
+-- ARGV[1] calls per second, which is also a full allowance
+-- ARGV[2] calls that are wanted   ARGV[3] returned to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
 local perSecond = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
 
-local tokens, allowance = perSecond, perSecond
+local burst = math.max(1, perSecond / 4)
+local tokens, allowance = burst, perSecond
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local tokensBefore, allowanceBefore, atMs = string.match(stored, '^(%S+) (%S+) (%S+)$')
   -- A clock that was set back must not drain the allowance.
   local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
-  tokens = math.min(perSecond, tonumber(tokensBefore) + elapsedS * perSecond)
+  tokens = math.min(burst, tonumber(tokensBefore) + elapsedS * perSecond)
   allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + tonumber(ARGV[3]))
 end
 

@@ -1,8 +1,9 @@
 /**
- * How fast the card network is asked about payments in doubt: one pace for all processes, on the durable Redis.
+ * How fast the card network gets calls that no request waits for, such as reconciliations and expiries: one pace for all
+ * processes, on the durable Redis.
  *
- * After an outage thousands of payments are due at once, and the acquirer has only just recovered. The script says how
- * the pace follows the answers.
+ * After an outage thousands of payments are due at once, and the acquirer has only just recovered. So are holds that were made
+ * at the same time, and new sales share what the acquirer allows. The script says how the pace follows the answers.
  */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
@@ -11,18 +12,18 @@ import { defineScript } from '../scripts.js'
 const paceReconciliations = defineScript('pace_reconciliations')
 
 export interface ReconcilePace {
-  /** How many of `wanted` queries may be sent now: each of them must be sent, or returned. */
+  /** How many of `wanted` calls may be sent now: each of them must be sent, or returned. */
   take(wanted: number): Promise<number>
-  /** Queries that were not sent; also 1 for an answer that is not accepted as proof. */
+  /** Calls that were not sent; also 1 for an answer that is not accepted as proof. */
   returnUnused(count: number): Promise<void>
-  /** The network answered a query, and the answer counts. */
+  /** The network answered a call, and the answer counts. */
   noteAnswer(): Promise<void>
 }
 
-/** What an answer returns: its own query, and one more. */
+/** What an answer returns: its own call, and one more. */
 const PER_ANSWER = 2
 
-/** At most `perSecond` queries a second, and as many without an answer at the same time. */
+/** At most `perSecond` calls a second, and as many without an answer at the same time. */
 export function createReconcilePace(redis: Redis, perSecond: number): ReconcilePace {
   const pace = async (wanted: number, returned: number): Promise<number> =>
     Number(await paceReconciliations(redis, [keys.reconcilePace()], [perSecond, wanted, returned]))

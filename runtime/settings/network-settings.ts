@@ -87,9 +87,9 @@ export const networkSettings = {
   reconcilePerSecond: integer(
     'RECONCILE_PER_SECOND',
     ['payments', 'timers'],
-    250,
+    100,
     [1, 10_000],
-    'Queries about unknown outcomes per second, of all workers together, at most.'
+    'Calls to the network that no request waits for (reconciliations, expiries, notifications) per second, of all workers together, at most. Keep it below what the acquirer allows, less new sales.'
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',

@@ -18,6 +18,7 @@ import { notificationRound } from '../../workers/payments/notification-rounds.js
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { approvedAndCaptured, FakeNetwork } from '../support/fake-network.js'
 import { MemoryArchive } from '../support/memory-archive.js'
+import { unboundedPace } from '../support/pace.js'
 import { PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { aWorker, type TestWorker } from '../support/worker.js'
@@ -204,7 +205,8 @@ describe('workers with archived payments', () => {
     const clock = { now: () => 1 }
     const log = createLogger('test', 'silent')
     const times = { giveUpAfterMs: 60_000, leaseMs: 60_000, onGivenUp: () => undefined }
-    await notificationRound({ notifications, archive, network, clock, log, ...times }, new AbortController().signal)
+    const deps = { notifications, archive, network, pace: unboundedPace, clock, log, ...times }
+    await notificationRound(deps, new AbortController().signal)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ paymentKey }) => paymentKey)).to.deep.equal([paymentKeyOf(payment.terms.id)])
   })

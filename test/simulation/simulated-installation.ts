@@ -17,6 +17,7 @@ import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-l
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
+import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { createTokenStore } from '../../redis/tokens/tokens.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { systemClock } from '../../runtime/clock.js'
@@ -225,10 +226,9 @@ export class Installation {
     const notifications = createNotificationStore(writes, config.partitions)
     const onGivenUp = (): void => this.#world.note('notification given up', '')
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
-    void repeatNotificationRounds(
-      { notifications, archive: this.connectArchive(process), network, clock, log: this.#log, onGivenUp, ...times },
-      new AbortController().signal
-    )
+    const [archive, pace] = [this.connectArchive(process), createReconcilePace(redis, config.reconcilePerSecond)]
+    const rounds = { notifications, archive, network, pace, clock, log: this.#log, onGivenUp, ...times }
+    void repeatNotificationRounds(rounds, new AbortController().signal)
   }
 
   async #runWebhooks(process: Process): Promise<void> {

@@ -3,7 +3,7 @@ import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
 import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
-import { fireReconciliations } from '../../redis/commands/due.js'
+import { fireWakeUps, reconciliations } from '../../redis/commands/due.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
@@ -162,7 +162,7 @@ export class TestWorker {
     const atMs = await this.wakeUpOf(payment)
     if (atMs === null) throw new Error('the payment has no wake-up')
     this.clock.atMs = atMs
-    await fireReconciliations(this.#test.redis, { partition: PARTITION, nowMs: atMs, max: 1 })
+    await fireWakeUps(this.#test.redis, reconciliations, { partition: PARTITION, nowMs: atMs, max: 1 })
     await this.work()
   }
 

@@ -6,6 +6,7 @@
 import type { PaymentArchive } from '../../archive/archive.js'
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
 import type { NotificationStore, WaitingNotification } from '../../redis/notifications/notifications.js'
+import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
@@ -15,6 +16,7 @@ export interface NotificationDeps {
   /** Knows the sales of payments that left Redis. */
   readonly archive: Pick<PaymentArchive, 'findBySale'> | null
   readonly network: Pick<CardNetwork, 'findOrderId'>
+  readonly pace: Pick<ReconcilePace, 'take' | 'returnUnused'>
   readonly clock: Clock
   readonly log: Logger
   /** Age at which the notification of an unknown sale is dropped (ms). */
@@ -27,6 +29,8 @@ export interface NotificationDeps {
 
 const INTERVAL_MS = 500
 const TAKE_MAX = 20
+/** The payment is queried by its order and by its sale; a sale that is not known here is asked for before. */
+const CALLS = 2
 /** The pause grows with the age of the notification: after an outage of an hour the network is asked within another hour. */
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 3_600_000
@@ -46,9 +50,15 @@ export async function repeatNotificationRounds(deps: NotificationDeps, signal: A
 export async function notificationRound(deps: NotificationDeps, signal: AbortSignal): Promise<number> {
   const nowMs = deps.clock.now()
   const againAtMs = nowMs + deps.leaseMs
-  const notifications = await deps.notifications.take(nowMs, againAtMs, TAKE_MAX, error =>
+  const due = await deps.notifications.countDue(nowMs, TAKE_MAX)
+  if (due === 0) return 0
+  const allowed = await deps.pace.take(due * CALLS)
+  const count = Math.floor(allowed / CALLS)
+  const onUnreadable = (error: unknown): void =>
     deps.log.error({ err: error }, 'a notification of the network could not be read')
-  )
+  const notifications = count === 0 ? [] : await deps.notifications.take(nowMs, againAtMs, count, onUnreadable)
+  const unused = allowed - notifications.length * CALLS
+  if (unused > 0) await deps.pace.returnUnused(unused)
   await Promise.all(
     notifications.map(notification => resolveNotification({ ...notification, againAtMs }, deps, signal))
   )

@@ -77,7 +77,11 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
   const readVoided = createVoidedReader(options)
   return {
     capture: (...args) => network.capture(...args),
-    void: (...args) => network.void(...args),
+    async void(...args) {
+      const outcome = await network.void(...args)
+      if (outcome.kind !== 'not_sent' && outcome.kind !== 'ambiguous') await pace.noteAnswer().catch(() => undefined)
+      return outcome
+    },
     findOrderId: (...args) => network.findOrderId(...args),
     async authorise(request, signal) {
       const outcome = await network.authorise(request, signal)
@@ -89,11 +93,15 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
       const outcome = judged.kind === 'found' ? await readVoided(orderId, judged) : judged
-      // An unconfirmed absence must neither slow the queries, as no answer would, nor speed them up.
-      const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
-      // A pace that misses an answer is only slower.
-      await noted.catch(() => undefined)
+      await noteOn(pace, outcome)
       return outcome
     }
   }
+}
+
+/** An unconfirmed absence must neither slow the queries, as no answer would, nor speed them up. */
+async function noteOn(pace: ReconcilingOptions['pace'], outcome: QueryOutcome): Promise<void> {
+  const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
+  // A pace that misses an answer is only slower.
+  await noted.catch(() => undefined)
 }

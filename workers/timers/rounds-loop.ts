@@ -1,6 +1,7 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
 import { paymentWork } from '../../redis/commands/command-stream.js'
+import { expiries, reconciliations } from '../../redis/commands/due.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { FollowedClock } from '../../redis/connection/redis-clock.js'
@@ -9,7 +10,7 @@ import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { deliveryRound, expiryRound, reconcileRound, sweepRound, takeoverRound } from './rounds.js'
+import { deliveryRound, sweepRound, takeoverRound, wakeRound } from './rounds.js'
 import type { TimersMetrics } from './timers-metrics.js'
 
 /** How often dead workers are looked for (ms). */
@@ -67,10 +68,10 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
   }
   const rounds = [
     repeat('due', options.timersIntervalMs, async () =>
-      noteFired(await expiryRound(redis, partitions, options.clock.now()))
+      noteFired(await wakeRound(redis, expiries, options.pace, partitions, options.clock.now()))
     ),
     repeat('reconcile', options.timersIntervalMs, async () =>
-      noteFired(await reconcileRound(redis, options.pace, partitions, options.clock.now()))
+      noteFired(await wakeRound(redis, reconciliations, options.pace, partitions, options.clock.now()))
     ),
     repeat('webhooks', options.webhookPollMs, async () =>
       noteFired(await deliveryRound(redis, partitions, options.clock.real.now()))

@@ -6,13 +6,7 @@
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
 import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
-import {
-  countReconciliations,
-  FIRE_MAX,
-  fireExpiries,
-  fireReconciliations,
-  fireRetries
-} from '../../redis/commands/due.js'
+import { countDue, FIRE_MAX, fireRetries, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -21,50 +15,38 @@ import { partitionNumbers } from '../../redis/keys.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { releaseParked } from '../../redis/webhooks/webhook-queue.js'
 
-/** Fires every expiry that is due. Returns the number of commands written. */
-export async function expiryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
-  let fired = 0
-  await inEach(redis, partitionNumbers(partitions), async partition => {
-    let count: number
-    do {
-      count = await fireExpiries(redis, partition, nowMs)
-      fired += count
-    } while (count === FIRE_MAX)
-  })
-  return fired
-}
-
 /**
- * Fires as many reconciliations as the pace allows. Returns the number of commands written. Partitions share
- * alike: one with few queries gets all of them, and what it leaves goes to those with more.
+ * Fires as many wake-ups of a kind as the pace allows. Returns the number of commands written. Partitions share alike: one
+ * with few gets all of them, and what it leaves goes to those with more.
  */
-export async function reconcileRound(
+export async function wakeRound(
   redis: Redis,
+  kind: PacedWakeUps,
   pace: ReconcilePace,
   partitions: number,
   nowMs: number
 ): Promise<number> {
   const numbers = partitionNumbers(partitions)
   // A partition that can't be counted is still tried: its fault is reported below, and the others continue.
-  const counts = await Promise.all(
-    numbers.map(partition => countReconciliations(redis, partition, nowMs).catch(() => 1))
-  )
+  const counts = await Promise.all(numbers.map(partition => countDue(redis, kind, partition, nowMs).catch(() => 1)))
   const due = numbers
     .map((partition, index) => ({ partition, count: counts[index] ?? 0, order: Math.random() }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => a.count - b.count || a.order - b.order)
   const wanted = due.reduce((sum, { count }) => sum + count, 0)
-  const granted = wanted === 0 ? 0 : await pace.take(wanted)
-  // Not enough for one each: chance decides, or those with the most queries would get none.
+  const taken = wanted === 0 ? 0 : await pace.take(wanted * kind.calls)
+  const granted = Math.floor(taken / kind.calls)
+  // Not enough for one each: chance decides, or those with the most would get none.
   if (granted < due.length) due.sort((a, b) => a.order - b.order)
   let fired = 0
   try {
     await inEach(redis, [...due.entries()], async ([place, { partition }]) => {
       const max = Math.ceil((granted - fired) / (due.length - place))
-      if (max > 0) fired += await fireReconciliations(redis, { partition, nowMs, max })
+      if (max > 0) fired += await fireWakeUps(redis, kind, { partition, nowMs, max })
     })
   } finally {
-    if (fired < granted) await pace.returnUnused(granted - fired)
+    const unused = taken - fired * kind.calls
+    if (unused > 0) await pace.returnUnused(unused)
   }
   return fired
 }

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
-import { fireExpiries } from '../../../redis/commands/due.js'
+import { expiries, fireWakeUps } from '../../../redis/commands/due.js'
 import { keys } from '../../../redis/keys.js'
-import { expiryRound } from '../../../workers/timers/rounds.js'
 import { PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -19,7 +18,9 @@ describe('due lists', () => {
 
   it('become commands, each time once, however many timers there are', async () => {
     await test.redis.zadd(keys.due(PARTITION), 1_000, 'a', 2_000, 'b', 3_000, 'c')
-    const fired = await Promise.all([1, 2, 3].map(() => fireExpiries(test.redis, PARTITION, 2_000)))
+    const fired = await Promise.all(
+      [1, 2, 3].map(() => fireWakeUps(test.redis, expiries, { partition: PARTITION, nowMs: 2_000, max: 10 }))
+    )
     expect(fired.reduce((sum, count) => sum + count, 0)).to.equal(2)
     const entries = await read('w')
     expect(entries.map(entry => [entry.paymentKey, entry.command.kind, entry.dueAtMs])).to.deep.equal([
@@ -28,13 +29,6 @@ describe('due lists', () => {
     ])
     // What was fired is due again in case its command is lost.
     expect(await test.redis.zrange(keys.due(PARTITION), '0', '-1')).to.deep.equal(['c', 'a', 'b'])
-    expect(await fireExpiries(test.redis, PARTITION, 2_999)).to.equal(0)
-  })
-
-  it('are worked off after an outage', async () => {
-    const members = Array.from({ length: 1_200 }, (_, i) => [i, `p${i}`]).flat()
-    await test.redis.zadd(keys.due(0), ...members)
-    expect(await expiryRound(test.redis, partitions, 10_000)).to.equal(1_200)
-    expect(await test.redis.xlen(keys.commands(0))).to.equal(1_200)
+    expect(await fireWakeUps(test.redis, expiries, { partition: PARTITION, nowMs: 2_999, max: 10 })).to.equal(0)
   })
 })

@@ -7,6 +7,7 @@ import {
   readCommands,
   requeueCommand
 } from '../../../redis/commands/command-stream.js'
+import { expiries } from '../../../redis/commands/due.js'
 import {
   livingConsumers,
   orphanedCommands,
@@ -19,7 +20,8 @@ import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { expiryRound, takeoverRound } from '../../../workers/timers/rounds.js'
+import { takeoverRound, wakeRound } from '../../../workers/timers/rounds.js'
+import { unboundedPace } from '../../support/pace.js'
 import { anAcceptance, aPayment, createCommand, PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -194,7 +196,7 @@ describe('command streams', () => {
         (error: Error) => error.message
       )
     expect(await failureOf(takenOver(new Set()))).to.contain('WRONGTYPE')
-    expect(await failureOf(expiryRound(test.redis, partitions, 10))).to.contain('WRONGTYPE')
+    expect(await failureOf(wakeRound(test.redis, expiries, unboundedPace, partitions, 10))).to.contain('WRONGTYPE')
     const entries = await read('living')
     expect(entries.map(entry => [entry.command.kind, entry.deliveryCount])).to.deep.equal([
       ['create', 0],

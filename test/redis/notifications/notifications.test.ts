@@ -6,6 +6,7 @@ import { createNotificationStore } from '../../../redis/notifications/notificati
 import { createLogger } from '../../../runtime/log.js'
 import { notificationRound } from '../../../workers/payments/notification-rounds.js'
 import { FakeNetwork } from '../../support/fake-network.js'
+import { unboundedPace } from '../../support/pace.js'
 import { PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -34,7 +35,7 @@ describe('notifications of the card network', () => {
       givenUp++
     }
     const times = { giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS }
-    const deps = { notifications, archive: null, network, log, clock, ...times, onGivenUp }
+    const deps = { notifications, archive: null, network, pace: unboundedPace, log, clock, ...times, onGivenUp }
     return notificationRound(deps, signal)
   }
   const store = (): ReturnType<typeof createNotificationStore> =>

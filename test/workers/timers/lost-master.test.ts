@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import { expiries } from '../../../redis/commands/due.js'
 import { connectInBackground, type Redis } from '../../../redis/connection/connections.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
-import { expiryRound } from '../../../workers/timers/rounds.js'
+import { wakeRound } from '../../../workers/timers/rounds.js'
+import { unboundedPace } from '../../support/pace.js'
 import { useRedis } from '../../support/redis.js'
 
 const log = createLogger('test', 'silent')
@@ -27,7 +29,7 @@ describe('a round of timers on a Cluster', () => {
 
   it('fires what is due at the masters that are there, and fails in the end', async () => {
     for (const partition of [LOST, KEPT]) await test.redis.zadd(keys.due(partition), 1, 'payment')
-    const failure = await expiryRound(halfOfACluster(), PARTITIONS, 10).catch(String)
+    const failure = await wakeRound(halfOfACluster(), expiries, unboundedPace, PARTITIONS, 10).catch(String)
     expect(failure).to.contain('Connection is closed.')
     expect(await test.redis.zcount(keys.due(KEPT), '-inf', 10)).to.equal(0)
   })

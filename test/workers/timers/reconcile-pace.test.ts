@@ -1,13 +1,14 @@
 /** The pace of the queries that all `timers` hand to all workers together, on a real Redis and in real time. */
 import { expect } from 'chai'
-import { countReconciliations } from '../../../redis/commands/due.js'
+import { countDue, expiries, reconciliations } from '../../../redis/commands/due.js'
 import { keys } from '../../../redis/keys.js'
 import { createReconcilePace, type ReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { delay } from '../../../runtime/delay.js'
-import { reconcileRound } from '../../../workers/timers/rounds.js'
+import { wakeRound } from '../../../workers/timers/rounds.js'
 import { useRedis } from '../../support/redis.js'
 
 const PER_SECOND = 100
+const BURST = PER_SECOND / 4
 const PARTITIONS = 4
 const ROUND_MS = 50
 const NOW_MS = 1_000_000
@@ -32,7 +33,7 @@ describe('the pace of reconciliation', function () {
     const endMs = performance.now() + forMs
     const timers = async (): Promise<void> => {
       while (performance.now() < endMs) {
-        const fired = await reconcileRound(test.redis, pace, PARTITIONS, NOW_MS)
+        const fired = await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS)
         asked += fired
         if (isAnswering) await Promise.all(Array.from({ length: fired }, () => pace.noteAnswer()))
         await delay(ROUND_MS, never)
@@ -46,7 +47,7 @@ describe('the pace of reconciliation', function () {
     await schedule(0, 500)
     expect(await timersFor(1_000, false)).to.be.within(PER_SECOND, PER_SECOND + 2)
     expect(await timersFor(3_000, false)).to.be.within(2, 4)
-    expect(await countReconciliations(test.redis, 0, NOW_MS), 'what is not asked stays').to.be.above(390)
+    expect(await countDue(test.redis, reconciliations, 0, NOW_MS), 'what is not asked stays').to.be.above(390)
   })
 
   it('asks twice as much with each round of answers, and never more than the rate', async () => {
@@ -54,7 +55,7 @@ describe('the pace of reconciliation', function () {
     await timersFor(2_000, false)
     const ramp = await timersFor(2_500, true)
     expect(ramp, 'the network is back').to.be.above(PER_SECOND / 2)
-    // Of the rate, one second may be saved up.
+    // Of the rate, a quarter of a second may be saved up.
     expect(ramp).to.be.at.most(3.5 * PER_SECOND + 5)
     expect(await timersFor(3_000, true)).to.be.within(2.5 * PER_SECOND, 4 * PER_SECOND + 5)
   })
@@ -63,27 +64,38 @@ describe('the pace of reconciliation', function () {
     await schedule(0, 1_000)
     await schedule(1, 3)
     await schedule(3, 5)
-    expect(await reconcileRound(test.redis, pace, PARTITIONS, NOW_MS)).to.equal(PER_SECOND)
-    const left = await Promise.all([0, 1, 3].map(partition => countReconciliations(test.redis, partition, NOW_MS)))
-    expect(left).to.deep.equal([1_000 - PER_SECOND + 8, 0, 0])
+    expect(await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS)).to.equal(BURST)
+    const left = await Promise.all([0, 1, 3].map(partition => countDue(test.redis, reconciliations, partition, NOW_MS)))
+    expect(left).to.deep.equal([1_000 - BURST + 8, 0, 0])
   })
 
   it('starves no partition while it may ask one query a round', async () => {
     await schedule(0, 500)
     await schedule(1, 60)
     const oneByOne: ReconcilePace = { ...pace, take: async () => 1 }
-    for (let round = 0; round < 40; round++) await reconcileRound(test.redis, oneByOne, PARTITIONS, NOW_MS)
-    expect(await countReconciliations(test.redis, 0, NOW_MS)).to.be.within(461, 499)
-    expect(await countReconciliations(test.redis, 1, NOW_MS)).to.be.within(21, 59)
+    for (let round = 0; round < 40; round++) await wakeRound(test.redis, reconciliations, oneByOne, PARTITIONS, NOW_MS)
+    expect(await countDue(test.redis, reconciliations, 0, NOW_MS)).to.be.within(461, 499)
+    expect(await countDue(test.redis, reconciliations, 1, NOW_MS)).to.be.within(21, 59)
+  })
+
+  it('is one for expiries too, which make three calls each', async () => {
+    await test.redis.zadd(keys.due(0), ...Array.from({ length: 500 }, (_, index) => [index, `h${index}`]).flat())
+    await schedule(1, 500)
+    expect(await wakeRound(test.redis, expiries, pace, PARTITIONS, NOW_MS)).to.equal(Math.floor(BURST / 3))
+    expect(await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS)).to.be.below(5)
+    await delay(1_000, never)
+    expect(await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS)).to.be.within(BURST - 5, BURST)
   })
 
   it('gives back what it could not hand out, and does not keep other partitions waiting', async () => {
     await test.redis.set(keys.reconcile(0), 'no list')
     await schedule(1, 500)
-    const failure = await reconcileRound(test.redis, pace, PARTITIONS, NOW_MS).catch((error: Error) => error.message)
+    const failure = await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS).catch(
+      (error: Error) => error.message
+    )
     expect(failure).to.contain('WRONGTYPE')
-    expect(await countReconciliations(test.redis, 1, NOW_MS)).to.be.below(500)
+    expect(await countDue(test.redis, reconciliations, 1, NOW_MS)).to.be.below(500)
     const [, allowance] = (await test.redis.get(keys.reconcilePace()))?.split(' ') ?? []
-    expect(Number(allowance)).to.be.below(2)
+    expect(Number(allowance)).to.be.within(PER_SECOND - BURST, PER_SECOND - BURST + 2)
   })
 })
