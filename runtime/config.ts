@@ -114,7 +114,7 @@ export function isGiven(variable: string, env: NodeJS.ProcessEnv = process.env):
   return (env[variable] ?? '') !== '' || (env[`${variable}_FILE`] ?? '') !== ''
 }
 
-/** The sections of docs/CONFIGURATION.md, one for each file of settings/. */
+/** The sections of docs/CONFIGURATION.md, one for each file of settings/: what an operator may set. */
 export function describeSettings(): {
   title: string
   file: string
@@ -123,7 +123,7 @@ export function describeSettings(): {
   return groups.map(group => ({
     title: group.title,
     file: `runtime/settings/${group.file}`,
-    rows: Object.values(group.settings)
+    rows: Object.values<Setting<unknown>>(group.settings).filter(({ isConstant }) => !isConstant)
   }))
 }
 

@@ -1,5 +1,5 @@
 /** Settings of the archive: payments that are at rest leave Redis (docs/decisions/0028-payments-at-rest-leave-redis.md). */
-import { integer, setting } from '../setting.js'
+import { constant, integer, setting } from '../setting.js'
 
 export const archiveSettings = {
   archiveUrl: setting(
@@ -24,12 +24,14 @@ export const archiveSettings = {
     [1, 100_000],
     'Payments that move to the archive in a second, at most.'
   ),
-  archiveTimeoutMs: integer(
-    'ARCHIVE_TIMEOUT_MS',
-    ['api', 'payments', 'archive', 'operator'],
-    2_000,
-    [50, 60_000],
-    'Time for an answer of the archive (ms).'
+  archiveTimeoutMs: constant(
+    integer(
+      'ARCHIVE_TIMEOUT_MS',
+      ['api', 'payments', 'archive', 'operator'],
+      2_000,
+      [50, 60_000],
+      'Time for an answer of the archive (ms).'
+    )
   ),
   archiveConnections: integer(
     'ARCHIVE_CONNECTIONS',

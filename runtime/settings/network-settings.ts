@@ -1,5 +1,5 @@
 /** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
-import { delays, httpUrl, integer, secret, setting, text } from '../setting.js'
+import { constant, delays, httpUrl, integer, secret, setting, text } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 
@@ -28,61 +28,77 @@ export const networkSettings = {
     'simulator-merchant-key-0000000000000000A',
     'Credential `MerchantKey` at the card network.'
   ),
-  networkConnectTimeoutMs: integer(
-    'NETWORK_CONNECT_TIMEOUT_MS',
-    ['payments', 'doctor'],
-    5_000,
-    [10, 60_000],
-    'Time to connect to the card network (ms).'
+  networkConnectTimeoutMs: constant(
+    integer(
+      'NETWORK_CONNECT_TIMEOUT_MS',
+      ['payments', 'doctor'],
+      5_000,
+      [10, 60_000],
+      'Time to connect to the card network (ms).'
+    )
   ),
-  networkAuthoriseTimeoutMs: integer(
-    'NETWORK_AUTHORISE_TIMEOUT_MS',
-    ['payments'],
-    50_000,
-    [50, 180_000],
-    'Time for the answer to an authorisation (ms).'
+  networkAuthoriseTimeoutMs: constant(
+    integer(
+      'NETWORK_AUTHORISE_TIMEOUT_MS',
+      ['payments'],
+      50_000,
+      [50, 180_000],
+      'Time for the answer to an authorisation (ms).'
+    )
   ),
-  networkTimeoutMs: integer(
-    'NETWORK_TIMEOUT_MS',
-    ['payments', 'doctor'],
-    20_000,
-    [50, 180_000],
-    'Time for the answer to any other network call (ms).'
+  networkTimeoutMs: constant(
+    integer(
+      'NETWORK_TIMEOUT_MS',
+      ['payments', 'doctor'],
+      20_000,
+      [50, 180_000],
+      'Time for the answer to any other network call (ms).'
+    )
   ),
-  networkRetryMs: integer(
-    'NETWORK_RETRY_MS',
-    ['payments'],
-    4_000,
-    [0, 30_000],
-    'How long a call is retried that did not leave the process (ms).'
+  networkRetryMs: constant(
+    integer(
+      'NETWORK_RETRY_MS',
+      ['payments'],
+      4_000,
+      [0, 30_000],
+      'How long a call is retried that did not leave the process (ms).'
+    )
   ),
-  networkConnections: integer(
-    'NETWORK_CONNECTIONS',
-    ['payments', 'doctor'],
-    1_024,
-    [1, 10_000],
-    'Connections that one process keeps to the card network.'
+  networkConnections: constant(
+    integer(
+      'NETWORK_CONNECTIONS',
+      ['payments', 'doctor'],
+      1_024,
+      [1, 10_000],
+      'Connections that one process keeps to the card network.'
+    )
   ),
-  networkCircuitFailures: integer(
-    'NETWORK_CIRCUIT_FAILURES',
-    ['payments'],
-    5,
-    [1, 1_000_000],
-    'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, except a trial each 1 to 10 s.'
+  networkCircuitFailures: constant(
+    integer(
+      'NETWORK_CIRCUIT_FAILURES',
+      ['payments'],
+      5,
+      [1, 1_000_000],
+      'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, except a trial each 1 to 10 s.'
+    )
   ),
-  notFoundHorizonMs: integer(
-    'NOT_FOUND_HORIZON_MS',
-    ['payments', 'operator'],
-    600_000,
-    [100, 24 * HOUR_MS],
-    'Silence of the network about a sale that counts as proof of absence (ms).'
+  notFoundHorizonMs: constant(
+    integer(
+      'NOT_FOUND_HORIZON_MS',
+      ['payments', 'operator'],
+      600_000,
+      [100, 24 * HOUR_MS],
+      'Silence of the network about a sale that counts as proof of absence (ms).'
+    )
   ),
-  reconcileDelaysMs: setting(
-    'RECONCILE_DELAYS_MS',
-    ['payments', 'operator'],
-    '2000,5000,15000,60000,300000,900000,3600000',
-    'Gaps between the queries about an unknown outcome that were answered (ms); the last one repeats. A query without an answer is repeated within 30 s.',
-    delays
+  reconcileDelaysMs: constant(
+    setting(
+      'RECONCILE_DELAYS_MS',
+      ['payments', 'operator'],
+      '2000,5000,15000,60000,300000,900000,3600000',
+      'Gaps between the queries about an unknown outcome that were answered (ms); the last one repeats. A query without an answer is repeated within 30 s.',
+      delays
+    )
   ),
   reconcilePerSecond: integer(
     'RECONCILE_PER_SECOND',
@@ -91,12 +107,14 @@ export const networkSettings = {
     [1, 10_000],
     'Calls to the network that no request waits for (reconciliations, expiries, notifications) per second, of all workers together, at most. Keep it below what the acquirer allows, less new sales.'
   ),
-  reconcileListAfterMs: integer(
-    'RECONCILE_LIST_AFTER_MS',
-    ['payments', 'operator'],
-    72 * HOUR_MS,
-    [1_000, 720 * HOUR_MS],
-    'Age at which an unknown outcome is listed for manual review (ms).'
+  reconcileListAfterMs: constant(
+    integer(
+      'RECONCILE_LIST_AFTER_MS',
+      ['payments', 'operator'],
+      72 * HOUR_MS,
+      [1_000, 720 * HOUR_MS],
+      'Age at which an unknown outcome is listed for manual review (ms).'
+    )
   ),
   simulatorUrl: httpUrl(
     'SIMULATOR_URL',

@@ -1,17 +1,19 @@
 /** Settings of payments: waiting, limits, windows, and the workers that drive them. */
-import { brandDays, integer, oneOf, setting } from '../setting.js'
+import { brandDays, constant, integer, oneOf, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 /** For the slowest usual health checks of load balancers: every 30 s, two failures. */
 export const DRAIN_DELAY_MAX_MS = 60_000
 
 export const paymentSettings = {
-  resultWaitMs: integer(
-    'RESULT_WAIT_MS',
-    ['api'],
-    8_000,
-    [0, 30_000],
-    'How long a payment POST waits for its result before it answers 202 (ms).'
+  resultWaitMs: constant(
+    integer(
+      'RESULT_WAIT_MS',
+      ['api'],
+      8_000,
+      [0, 30_000],
+      'How long a payment POST waits for its result before it answers 202 (ms).'
+    )
   ),
   rateLimitPerSecond: integer(
     'RATE_LIMIT_PER_SECOND',
@@ -20,12 +22,14 @@ export const paymentSettings = {
     [0, 1_000_000],
     'Requests per second and API key; to `tokens`, half of it from one address. 0: no limit.'
   ),
-  rateLimitBurst: integer(
-    'RATE_LIMIT_BURST',
-    ['api', 'tokens'],
-    200,
-    [1, 1_000_000],
-    'Requests that a key may send at once after a pause.'
+  rateLimitBurst: constant(
+    integer(
+      'RATE_LIMIT_BURST',
+      ['api', 'tokens'],
+      200,
+      [1, 1_000_000],
+      'Requests that a key may send at once after a pause.'
+    )
   ),
   maxInFlight: integer(
     'MAX_IN_FLIGHT',
@@ -34,12 +38,14 @@ export const paymentSettings = {
     [4, 100_000],
     'Requests that one `api` process works on at the same time; beyond it, and beyond the fair share of a merchant, 503.'
   ),
-  shedAfterMs: integer(
-    'SHED_AFTER_MS',
-    ['api'],
-    8_000,
-    [100, 600_000],
-    'New payments are answered 503 while the oldest command of their partition has waited longer than this for a worker (ms).'
+  shedAfterMs: constant(
+    integer(
+      'SHED_AFTER_MS',
+      ['api'],
+      8_000,
+      [100, 600_000],
+      'New payments are answered 503 while the oldest command of their partition has waited longer than this for a worker (ms).'
+    )
   ),
   keepAliveTimeoutMs: integer(
     'KEEP_ALIVE_TIMEOUT_MS',
@@ -62,12 +68,14 @@ export const paymentSettings = {
     'no',
     'Whether `customer.document` may be a CNPJ with letters, as Brazil issues them since July 2026. Ask the acquirer first; merchants see it in /v1/capabilities.'
   ),
-  authoriseWithinMs: integer(
-    'AUTHORISE_WITHIN_MS',
-    ['api'],
-    900_000,
-    [1_000, 24 * HOUR_MS],
-    'Age at which a new payment fails instead of being sent to the card network, after an outage of the workers (ms).'
+  authoriseWithinMs: constant(
+    integer(
+      'AUTHORISE_WITHIN_MS',
+      ['api'],
+      900_000,
+      [1_000, 24 * HOUR_MS],
+      'Age at which a new payment fails instead of being sent to the card network, after an outage of the workers (ms).'
+    )
   ),
   preauthTtlDays: integer(
     'PREAUTH_TTL_DAYS',
@@ -90,13 +98,15 @@ export const paymentSettings = {
     [30, 3_650],
     'How long the key of a capture or cancel is remembered; with ARCHIVE_URL also that of a create (days).'
   ),
-  tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Lifetime of a one-use token (ms).'),
+  tokenTtlMs: constant(
+    integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Lifetime of a one-use token (ms).')
+  ),
   tokensMaxPerKey: integer(
     'TOKENS_MAX_PER_KEY',
     ['tokens'],
     100_000,
     [0, 100_000_000],
-    'Tokens that one publishable key gets at once, and as many again in each `TOKEN_TTL_MS`, spent or not (111 a second by default): beyond it 429. 0: no limit.'
+    'Tokens that one publishable key gets at once, and as many again in each 15 min, spent or not (111 a second by default): beyond it 429. 0: no limit.'
   ),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',
@@ -105,33 +115,35 @@ export const paymentSettings = {
     [1, 10_000],
     'Commands that one `payments` process works on at the same time.'
   ),
-  deliveriesMax: integer(
-    'DELIVERIES_MAX',
-    ['payments'],
-    5,
-    [2, 100],
-    'How often a command may end a worker, or fail, before it goes to the dead-letter stream.'
+  deliveriesMax: constant(
+    integer(
+      'DELIVERIES_MAX',
+      ['payments'],
+      5,
+      [2, 100],
+      'How often a command may end a worker, or fail, before it goes to the dead-letter stream.'
+    )
   ),
-  heartbeatMs: integer(
-    'HEARTBEAT_MS',
-    ['payments', 'webhooks'],
-    2_000,
-    [50, 10_000],
-    'How often a worker writes a heartbeat (ms).'
+  heartbeatMs: constant(
+    integer(
+      'HEARTBEAT_MS',
+      ['payments', 'webhooks'],
+      2_000,
+      [50, 10_000],
+      'How often a worker writes a heartbeat (ms).'
+    )
   ),
-  takeoverAfterMs: integer(
-    'TAKEOVER_AFTER_MS',
-    ['payments', 'timers', 'webhooks', 'operator'],
-    8_000,
-    [200, 60_000],
-    'Silence after which a worker counts as dead: others take over its commands. Also the lifetime of the lock of a ' +
-      'payment. At least twice HEARTBEAT_MS (ms).'
+  takeoverAfterMs: constant(
+    integer(
+      'TAKEOVER_AFTER_MS',
+      ['payments', 'timers', 'webhooks', 'operator'],
+      8_000,
+      [200, 60_000],
+      'Silence after which a worker counts as dead: others take over its commands. Also the lifetime of the lock of a ' +
+        'payment. At least twice HEARTBEAT_MS (ms).'
+    )
   ),
-  timersIntervalMs: integer(
-    'TIMERS_INTERVAL_MS',
-    ['timers'],
-    250,
-    [10, 60_000],
-    'How often `timers` looks for what is due (ms).'
+  timersIntervalMs: constant(
+    integer('TIMERS_INTERVAL_MS', ['timers'], 250, [10, 60_000], 'How often `timers` looks for what is due (ms).')
   )
 } as const

@@ -1,5 +1,5 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-import { crashPointNames, everyProcess, httpUrl, integer, oneOf, setting, text } from '../setting.js'
+import { constant, crashPointNames, everyProcess, httpUrl, integer, oneOf, setting, text } from '../setting.js'
 
 export const processSettings = {
   environment: oneOf(
@@ -92,18 +92,22 @@ export const processSettings = {
     [0, 65_535],
     'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
   ),
-  crashPoints: setting(
-    'CRASH_POINTS',
-    everyProcess,
-    '',
-    'Test environment only: points of runtime/crash-points.ts. Each kills the first process that reaches it, once.',
-    crashPointNames
+  crashPoints: constant(
+    setting(
+      'CRASH_POINTS',
+      everyProcess,
+      '',
+      'Test environment only: points of runtime/crash-points.ts. Each kills the first process that reaches it, once.',
+      crashPointNames
+    )
   ),
-  supervised: oneOf(
-    'SUPERVISED',
-    everyProcess,
-    ['no', 'yes'],
-    'no',
-    'Set by `npm start`: the process stops when its standard input closes, because its supervisor is dead.'
+  supervised: constant(
+    oneOf(
+      'SUPERVISED',
+      everyProcess,
+      ['no', 'yes'],
+      'no',
+      'Set by `npm start`: the process stops when its standard input closes, because its supervisor is dead.'
+    )
   )
 } as const

@@ -1,5 +1,5 @@
 /** Settings of the delivery of webhooks. */
-import { delays, integer, keyFile, networks, setting } from '../setting.js'
+import { constant, delays, integer, keyFile, networks, setting } from '../setting.js'
 
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
@@ -9,12 +9,8 @@ export const webhookSettings = {
     'CIDR ranges that webhooks may reach although they are not public.',
     networks
   ),
-  webhookTimeoutMs: integer(
-    'WEBHOOK_TIMEOUT_MS',
-    ['webhooks'],
-    10_000,
-    [100, 60_000],
-    "Time for a webhook receiver's answer (ms)."
+  webhookTimeoutMs: constant(
+    integer('WEBHOOK_TIMEOUT_MS', ['webhooks'], 10_000, [100, 60_000], "Time for a webhook receiver's answer (ms).")
   ),
   webhookKeysFile: keyFile(
     'WEBHOOK_KEYS_FILE',
@@ -22,26 +18,26 @@ export const webhookSettings = {
     'secretKeyFile',
     'File with the keys that the signing secrets of webhook endpoints are derived from.'
   ),
-  webhookRetryDelaysMs: setting(
-    'WEBHOOK_RETRY_DELAYS_MS',
-    ['webhooks'],
-    '5000,30000,120000,600000,3600000,10800000,21600000,43200000,86400000,86400000',
-    'Gaps before the further attempts to deliver an event (ms); after the last one it is undeliverable.',
-    delays
+  webhookRetryDelaysMs: constant(
+    setting(
+      'WEBHOOK_RETRY_DELAYS_MS',
+      ['webhooks'],
+      '5000,30000,120000,600000,3600000,10800000,21600000,43200000,86400000,86400000',
+      'Gaps before the further attempts to deliver an event (ms); after the last one it is undeliverable.',
+      delays
+    )
   ),
-  webhookConcurrency: integer(
-    'WEBHOOK_CONCURRENCY',
-    ['webhooks'],
-    128,
-    [1, 10_000],
-    'Events in flight to one endpoint, at most.'
+  webhookConcurrency: constant(
+    integer('WEBHOOK_CONCURRENCY', ['webhooks'], 128, [1, 10_000], 'Events in flight to one endpoint, at most.')
   ),
-  webhookPollMs: integer(
-    'WEBHOOK_POLL_MS',
-    ['timers'],
-    250,
-    [10, 60_000],
-    'How often `timers` looks for retries of webhooks that are due (ms).'
+  webhookPollMs: constant(
+    integer(
+      'WEBHOOK_POLL_MS',
+      ['timers'],
+      250,
+      [10, 60_000],
+      'How often `timers` looks for retries of webhooks that are due (ms).'
+    )
   ),
   webhookRetentionDays: integer(
     'WEBHOOK_RETENTION_DAYS',
@@ -50,11 +46,13 @@ export const webhookSettings = {
     [1, 3_650],
     'How long an event can be replayed after its delivery or its last attempt (days).'
   ),
-  webhookUndeliverableMax: integer(
-    'WEBHOOK_UNDELIVERABLE_MAX',
-    ['webhooks'],
-    100_000,
-    [1, 10_000_000],
-    'Undeliverable events that are kept per merchant, about 150 bytes each; the oldest are dropped.'
+  webhookUndeliverableMax: constant(
+    integer(
+      'WEBHOOK_UNDELIVERABLE_MAX',
+      ['webhooks'],
+      100_000,
+      [1, 10_000_000],
+      'Undeliverable events that are kept per merchant, about 150 bytes each; the oldest are dropped.'
+    )
   )
 } as const

@@ -10,7 +10,7 @@ import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 export function deadLetterCommand(program: Command, verb: VerbMaker): void {
-  const noun = program.command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
+  const noun = program.command('dead-letter').description('Commands without a result after five deliveries.')
   const subject = ['letter', 'id of the dead letter, see `dead-letter list`'] as const
   verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
     listing(await listDeadLetters(redis, config.partitions), FIELDS, 'There are no dead letters.')

@@ -140,7 +140,7 @@ async function rotate(connection: OperatorConnection, options: RotateOptions): P
       text: [
         done,
         'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Repeat this after the',
-        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later, remove the old key: vault retire.`
+        `life of a token (15 min): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later, remove the old key: vault retire.`
       ].join('\n')
     }
   })
