@@ -5,10 +5,11 @@ import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { reasonOf } from '../connection/redis-errors.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
+import type { MoneyCondition } from './money-conditions.js'
 
 /**
  * In the live environment it throws when the durable Redis may lose what it has confirmed; everywhere it makes that a
- * condition of /readyz.
+ * condition of /readyz. Answers the condition that must go on to hold: none where it did not hold at the start.
  */
 export async function requireDurability(
   redis: Redis,
@@ -18,11 +19,12 @@ export async function requireDurability(
   }: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'acceptEverysec'>
   }
-): Promise<void> {
-  const check = (): Promise<string | undefined> => durabilityProblem(redis, config.acceptEverysec === 'yes')
+): Promise<MoneyCondition[]> {
+  const check: MoneyCondition = () => durabilityProblem(redis, config.acceptEverysec === 'yes')
   const problem = await check()
   if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
   onReadyCheck('durability', check)
+  return problem === undefined ? [check] : []
 }
 
 /**

@@ -18,6 +18,7 @@ import { openWrites, type Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
 import { FORMAT, required, storedValue } from '../stored-fields.js'
 import { rejectAsUnreachable, requireDurability } from './durability.js'
+import { writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { watchReplicas } from './replicas.js'
@@ -62,9 +63,9 @@ export async function openDurable(context: ProcessContext): Promise<{
   const { durable, installation } = await connectDurable(context)
   const { writes, connection, close } = await openWrites(durable, config, log)
   onStop('durable writes', close)
-  await requireDurability(durable, context)
+  const conditions = [...(await requireDurability(durable, context)), () => changeOf(durable, installation.id)]
   if (config.waitReplicas > 0) watchReplicas(durable, context)
-  return { durable, writes, connection, installation }
+  return { durable, writes: writesUnless(conditions, writes, context), connection, installation }
 }
 
 /**

@@ -117,6 +117,28 @@ describe('when the durable Redis is in trouble', function () {
     expect((await service.ops('api.1', '/readyz')).status).to.equal(200)
   })
 
+  it('less durable while it runs: money stops within 2 s, and goes on when it is durable again', async () => {
+    const held = await merchant.create({ capture: false })
+    for (const [setting, weak, durable] of [
+      ['appendonly', 'no', 'yes'],
+      ['appendfsync', 'everysec', 'always']
+    ] as const) {
+      await admin('CONFIG', 'SET', setting, weak)
+      const sinceMs = performance.now()
+      try {
+        await until('requests are refused', async () => (await merchant.create({ waitS: 0 })).status === 503)
+        // Two seconds, and the pauses of a busy machine.
+        expect(performance.now() - sinceMs, setting).to.be.below(4_000)
+        expect((await merchant.capture(held.payment.id)).status).to.equal(503)
+        expect((await merchant.read(held.payment.id)).status).to.equal('pre_authorized')
+      } finally {
+        await admin('CONFIG', 'SET', setting, durable)
+      }
+      await until('requests are taken', async () => (await merchant.create()).status === 201)
+    }
+    expect((await merchant.capture(held.payment.id)).payment.status).to.equal('captured')
+  })
+
   it('was not told again and again: each process said each warning at most every 5 s', () => {
     const warnings = warningsIn(service.logs())
     const sentences = ['timers: a round failed and is repeated', 'api: the store is unavailable']

@@ -1,0 +1,36 @@
+/**
+ * What a start demands of the durable Redis goes on to be demanded: when it ends while a process runs, the process writes
+ * nothing more until it holds again. What was written meanwhile could be lost, after its client was told that it is durable.
+ */
+import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { MoneyWaits } from '../connection/redis-errors.js'
+import type { Writes } from '../connection/writes.js'
+
+/** How often it is looked at (ms). */
+const LOOK_EVERY_MS = 1_000
+
+/** A sentence while the condition does not hold. Rejects while Redis can't be asked. */
+export type MoneyCondition = () => Promise<string | undefined>
+
+/** The writes of a process, rejected while one of the conditions does not hold. */
+export function writesUnless(
+  conditions: readonly MoneyCondition[],
+  writes: Writes,
+  { onStop }: Pick<ProcessContext, 'onStop'>
+): Writes {
+  let problem: string | undefined
+  const look = async (): Promise<void> => {
+    const found = await Promise.all(conditions.map(condition => condition()))
+    problem = found.find(sentence => sentence !== undefined)
+  }
+  // A server that can't be asked takes no writes either.
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
+  onStop('conditions of durable writes', () => clearInterval(timer))
+  return {
+    ...writes,
+    run: async (key, work) => {
+      if (problem !== undefined) throw new MoneyWaits(problem)
+      return await writes.run(key, work)
+    }
+  }
+}
