@@ -20,6 +20,15 @@ const NODE_PACKAGES = {
   '@types/node': '20.19.43'
 }
 
+/** What to install where a program lacks; the names are Debian's. */
+const packages: Readonly<Record<string, string>> = {
+  java: 'Java 17 or newer (default-jdk-headless)',
+  mvn: 'Maven (maven)',
+  go: 'Go 1.21 or newer (golang)',
+  python3: 'Python 3.9 or newer with venv (python3-venv)',
+  cargo: 'Rust (cargo)'
+}
+
 /** Each function resolves to the place of a tool, and fetches what is not there; it rejects with a sentence. */
 export class Tools {
   readonly #folder: string
@@ -95,14 +104,15 @@ export class Tools {
     }
   }
 
-  rust(): Promise<void> {
+  async rust(): Promise<void> {
     this.#need('cargo')
-    return Promise.resolve()
   }
 
   #need(...programs: readonly string[]): void {
     const lacking = programs.filter(program => findOnPath(program) === undefined)
-    if (lacking.length > 0) throw new Error(`there is no ${lacking.join(' and no ')} on the PATH`)
+    if (lacking.length === 0) return
+    const wanted = lacking.map(program => packages[program] ?? program)
+    throw new Error(`there is no ${lacking.join(' and no ')} on the PATH: install ${wanted.join(', and ')}`)
   }
 
   async #obtained(name: string, obtain: (path: string) => Promise<void>): Promise<string> {
