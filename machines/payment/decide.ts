@@ -15,6 +15,7 @@ import {
   type PaymentPlace,
   type PaymentProgress,
   type PaymentStatus,
+  type PaymentTerms,
   placeOf,
   type RefusalCode,
   type Voids
@@ -50,6 +51,8 @@ export type Decision =
       readonly effect: Effect | null
       readonly statusBefore: PaymentStatus
       readonly operationResult: OperationResult | null
+      /** For the log: a mistake of this service that was kept from the figures. */
+      readonly problem: string | null
     }
 
 /** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByOtherVersion`. */
@@ -71,6 +74,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   // Named, not spread: V8 copies a second spread property by property, which took 6 us (measured).
   const moved: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.figures }
   const progress = isVoid ? { ...moved, voids: withVoid(moved.voids, event.nowMs) } : moved
+  if (!addsUp(payment.terms, progress)) return notTaken(payment, event)
   return {
     kind: 'taken',
     event: event.type,
@@ -80,7 +84,37 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
     isChanged,
     effect,
     statusBefore: payment.progress.status,
-    operationResult: isOpen(payment.progress.operation) ? operationResultOf(progress) : null
+    operationResult: isOpen(payment.progress.operation) ? operationResultOf(progress) : null,
+    problem: null
+  }
+}
+
+/** The invariant of money (docs/DESIGN.md, 1). The chart keeps it; this is the proof at the place where it is decided. */
+function addsUp(
+  { amountCents }: PaymentTerms,
+  { refundedCents, capturedCents }: Pick<PaymentProgress, 'refundedCents' | 'capturedCents'>
+): boolean {
+  return 0 <= refundedCents && refundedCents <= capturedCents && capturedCents <= amountCents
+}
+
+const NOT_TAKEN = 'not taken: the amounts would not add up'
+
+/** Keeps the figures as they are, sends nothing, and lists the payment for manual review; a request is refused. */
+function notTaken(payment: Payment, event: LifecycleEvent): Decision {
+  if (event.type === 'CAPTURE') return { kind: 'refused', code: 'amount_exceeds_authorized' }
+  if (event.type === 'CANCEL') return { kind: 'refused', code: 'amount_exceeds_refundable' }
+  const { progress, history, version } = payment
+  const line = { ...lineOf(event, progress), detail: NOT_TAKEN }
+  const listed = { ...progress, reviewReason: progress.reviewReason ?? 'figures_differ' } as const
+  return {
+    kind: 'taken',
+    event: event.type,
+    payment: { ...payment, version: version + 1, progress: listed, history: addLine(history, line) },
+    isChanged: true,
+    effect: null,
+    statusBefore: progress.status,
+    operationResult: null,
+    problem: `${event.type} ${NOT_TAKEN}`
   }
 }
 

@@ -63,7 +63,8 @@ export async function runCommand(
       if (isOutcome && isUnderWay(payment.progress)) throw new OutcomeNotTaken(payment, event)
       return await finishRefused(entry, decision.code, isOutcome, deps)
     }
-    const { effect } = decision
+    const { effect, problem } = decision
+    if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
     if (!decision.isChanged && effect === null) return await deps.commits.finish(entry, null)
 
     if (decision.isChanged) {
