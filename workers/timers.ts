@@ -39,5 +39,10 @@ await runProcess('timers', async context => {
     signal
   })
   onReadyCheck('rounds', rounds.problem)
+  onReadyCheck('clock', () =>
+    clock.isApart()
+      ? 'The clocks of this machine and of Redis differ by more than a minute. Set the wrong one right (NTP): until then no hold is voided, and no outcome in doubt is reconciled.'
+      : undefined
+  )
   onStop('rounds', rounds.ended)
 })

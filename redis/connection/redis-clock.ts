@@ -23,12 +23,19 @@ export const CLOCK_POLL_MS = 200
 const COMPARE_MS = 5_000
 /** A harmless difference, which NTP corrects (ms). */
 const TOLERATED_MS = 1_000
+/** No clock that is kept right differs by so much (ms). */
+const APART_MS = 60_000
 /** A comparison that took longer, because a process or Redis paused meanwhile, is only better than none (ms). */
 const ROUND_TRIP_MAX_MS = 200
 
 /** A clock that `stop` leaves where it is. */
 export interface WatchedClock extends Clock {
   stop(): void
+  /**
+   * Whether the clocks of the machine and of Redis differ so much that one of them is surely wrong: nothing that can't be
+   * undone becomes due until they agree.
+   */
+  isApart(): boolean
 }
 
 export interface FollowedClock extends WatchedClock {
@@ -62,7 +69,7 @@ export async function followClock(
     machine.stop()
   }
   options.process?.onStop('clock', stop)
-  return { now: () => machine.now() + offsetMs, stop, real: machine }
+  return { now: () => machine.now() + offsetMs, stop, isApart: machine.isApart, real: machine }
 }
 
 /**
@@ -102,7 +109,7 @@ export async function watchClock(
   process?.onStop('clock', stop)
   process?.onWarning('clock', () => warningOf(errorMs()))
   if (process !== undefined) publishClockDifference(() => found?.aheadMs ?? 0)
-  return { now: () => machine.now() - errorMs(), stop }
+  return { now: () => machine.now() - errorMs(), stop, isApart: () => Math.abs(errorMs()) > APART_MS }
 }
 
 /** Runs on while the clock of the machine is set. Its zero means nothing. */

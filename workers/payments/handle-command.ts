@@ -34,6 +34,7 @@ const FAILED_RETRY_MS = 500
 const WAITS_FOR_REDIS = 'a Redis is unavailable or refuses its user, the command waits'
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
 const LEFT_TO_OTHERS = 'a command is left to workers of another version'
+const LEFT_FOR_CLOCK = 'a wake-up waits until the clocks of this machine and of Redis agree'
 const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
 /** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
@@ -55,6 +56,10 @@ export async function handleCommand(
   const isBegun = (): boolean => entry !== first
   const returnUnended = (move: () => Promise<boolean>): Promise<void> =>
     returnEntry(move, { log: deps.log, ids: idsOf(first), stopping })
+  if (first.command.kind === 'wake' && deps.clock.isApart?.() === true) {
+    warnRateLimited(deps.log, idsOf(first), LEFT_FOR_CLOCK)
+    return 'left'
+  }
   let damage: DamagedValue | null = null
   while (!stopping.aborted) {
     try {

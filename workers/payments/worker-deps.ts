@@ -2,6 +2,7 @@
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandQueue } from '../../redis/commands/command-stream.js'
+import type { WatchedClock } from '../../redis/connection/redis-clock.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { Inspection } from '../../redis/operator/inspection.js'
 import type { CommitStore } from '../../redis/payments/commits.js'
@@ -26,7 +27,7 @@ export interface WorkerDeps {
   readonly deliveriesMax: number
   /** Receives every decision while an inspector is open (`npm run inspect`). */
   readonly inspection?: Inspection
-  readonly clock: Clock
+  readonly clock: Clock & Partial<Pick<WatchedClock, 'isApart'>>
   readonly log: Logger
 }
 

@@ -1,7 +1,7 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
 import { paymentWork } from '../../redis/commands/command-stream.js'
-import { expiries, reconciliations } from '../../redis/commands/due.js'
+import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/due.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { FollowedClock } from '../../redis/connection/redis-clock.js'
@@ -29,7 +29,7 @@ export interface RoundsOptions {
   readonly timersIntervalMs: number
   readonly webhookPollMs: number
   readonly takeoverAfterMs: number
-  readonly clock: Pick<FollowedClock, 'now' | 'real'>
+  readonly clock: Pick<FollowedClock, 'now' | 'real' | 'isApart'>
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -66,13 +66,14 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     metrics.fired(fired)
     if (fired > 0) log.debug({ fired }, 'due commands written')
   }
+  // A hold that is voided too early, or a horizon that is over too early, can't be undone.
+  const wake = async (list: PacedWakeUps): Promise<void> => {
+    if (options.clock.isApart()) return
+    noteFired(await wakeRound(redis, list, options.pace, partitions, options.clock.now()))
+  }
   const rounds = [
-    repeat('due', options.timersIntervalMs, async () =>
-      noteFired(await wakeRound(redis, expiries, options.pace, partitions, options.clock.now()))
-    ),
-    repeat('reconcile', options.timersIntervalMs, async () =>
-      noteFired(await wakeRound(redis, reconciliations, options.pace, partitions, options.clock.now()))
-    ),
+    repeat('due', options.timersIntervalMs, () => wake(expiries)),
+    repeat('reconcile', options.timersIntervalMs, () => wake(reconciliations)),
     repeat('webhooks', options.webhookPollMs, async () =>
       noteFired(await deliveryRound(redis, partitions, options.clock.real.now()))
     ),

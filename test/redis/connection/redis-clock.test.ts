@@ -21,6 +21,7 @@ describe('the clock of a process, when that of its machine is set', () => {
       // Before any answer of Redis: nothing is awaited between.
       expect(errorMs(), `${steppedMs} ms`).to.be.below(100)
       const sentence = `${(Math.abs(steppedMs) / 1_000).toFixed(1)} s ${steppedMs > 0 ? 'ahead of' : 'behind'}`
+      expect(clock.isApart(), `${steppedMs} ms`).to.equal(Math.abs(steppedMs) > 60_000)
       await until('the warning', async () => (await process.health()).warnings['clock']?.includes(sentence) === true)
       expect(errorMs(), `${steppedMs} ms, measured`).to.be.below(100)
       setByMs = 0

@@ -4,6 +4,7 @@ import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
+import { keys } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { createReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
@@ -55,7 +56,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
       partitions: PARTITION + 1,
       timersIntervalMs: DUE_INTERVAL_MS,
       takeoverAfterMs: SILENCE_MS,
-      clock: { ...systemClock, real: systemClock },
+      clock: { ...systemClock, real: systemClock, isApart: () => false },
       log: createLogger('timers', 'silent'),
       signal: stopping.signal
     })
@@ -96,4 +97,43 @@ describe('the timers after an outage of Redis (decision 6)', function () {
       }
     })
   }
+})
+
+describe('the timers while the clocks of their machine and of Redis differ by more than a minute', function () {
+  this.timeout(20_000)
+  const test = useRedis()
+
+  it('fire no wake-up, however long it is due, and all of them when the clocks agree', async () => {
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
+    await ensureGroups(test.redis, PARTITION + 1, deliveryWork)
+    for (const list of [keys.due, keys.reconcile]) await test.redis.zadd(list(PARTITION), 1, list(PARTITION).slice(6))
+    const stopping = new AbortController()
+    let isApart = true
+    let rounds = 0
+    const loop = startRounds({
+      webhookPollMs: 50,
+      redis: test.redis,
+      pace: createReconcilePace(test.redis, 100),
+      metrics: createTimersMetrics(new Registry()),
+      partitions: PARTITION + 1,
+      timersIntervalMs: DUE_INTERVAL_MS,
+      takeoverAfterMs: SILENCE_MS,
+      clock: {
+        ...systemClock,
+        real: systemClock,
+        isApart: () => {
+          rounds++
+          return isApart
+        }
+      },
+      log: createLogger('timers', 'silent'),
+      signal: stopping.signal
+    })
+    await until('some rounds', () => rounds > 10)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
+    isApart = false
+    await until('both are fired', async () => (await test.redis.xlen(keys.commands(PARTITION))) === 2)
+    stopping.abort()
+    await loop.ended()
+  })
 })
