@@ -44,7 +44,7 @@ export async function obtainProgram(
 ): Promise<DebianProgram> {
   const installed = findOnPath(name)
   if (installed !== undefined) return { file: installed, env: {} }
-  const { source, path, version, data }: Source = PROGRAMS[name]
+  const { source, path, version }: Source = PROGRAMS[name]
   const options = { vendorDir: resolve(vendorDir), name: source, packages: [source], say }
   return await obtainUnpacked(
     options,
@@ -55,7 +55,11 @@ export async function obtainProgram(
         : undefined
     },
     async unpacked => {
-      if (data !== undefined) await makeRelative(join(unpacked, path), data)
+      // Programs of one package share its folder: the first that is fetched completes all.
+      for (const other of Object.values<Source>(PROGRAMS)) {
+        if (other.source === source && other.data !== undefined)
+          await makeRelative(join(unpacked, other.path), other.data)
+      }
       await runToEnd(join(unpacked, path), [version], { LD_LIBRARY_PATH: libraryPathOf(unpacked) })
     }
   ).catch((error: unknown) => {
