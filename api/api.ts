@@ -1,6 +1,5 @@
 /** Process `api`: the merchant API. It accepts requests and waits for results. It can seal card data, but not open it. */
 import { randomUUID } from 'node:crypto'
-import { register } from 'prom-client'
 import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { watchBacklog } from '../redis/commands/backlog.js'
@@ -20,7 +19,6 @@ import { loadSealer } from '../vault/sealer.js'
 import { storeCard } from './cards/store-card.js'
 import { Admission } from './http/admission.js'
 import { createApp } from './http/api-app.js'
-import { publishAdmission } from './http/api-metrics.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
 import { createPayments } from './payments/submit.js'
@@ -46,7 +44,6 @@ await runProcess('api', async context => {
   const { writes } = await vouchForData(context, 'api', opened, secrets)
   const clock = await followClock(durable, config.environment, { process: context })
   const admission = new Admission(config.maxInFlight)
-  publishAdmission(register, () => admission.figures)
   const backlog = watchBacklog(durable, config.partitions, log)
   onStop('backlog', () => backlog.stop())
   const replies = await listenForReplies(subscriber, randomUUID())

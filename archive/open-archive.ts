@@ -1,5 +1,4 @@
 /** The archive of a process. Its driver is loaded only where there is an archive. */
-import { Counter, type Registry, register } from 'prom-client'
 import type { Redis } from '../redis/connection/connections.js'
 import type { Writes } from '../redis/connection/writes.js'
 import { partitionNumbers } from '../redis/keys.js'
@@ -34,9 +33,8 @@ export async function openPayments(
 ): Promise<{ readonly payments: PaymentStore; readonly archive: PaymentArchive | null }> {
   const archive = await openArchive(context)
   if (archive === null) context.onReadyCheck('archive', () => forgottenArchive(writes.redis, context.config.partitions))
-  const onBroughtBack = countBroughtBack()
   return {
-    payments: withArchive(createPaymentStore(writes), archive, { writes, onBroughtBack }),
+    payments: withArchive(createPaymentStore(writes), archive, { writes }),
     archive
   }
 }
@@ -46,14 +44,4 @@ async function forgottenArchive(redis: Redis, partitions: number): Promise<strin
   const marks = await Promise.all(partitionNumbers(partitions).map(partition => newestArchived(redis, partition)))
   if (marks.every(mark => mark === null)) return undefined
   return 'Payments have left Redis for an archive, and ARCHIVE_URL is not set here: set it, and restart this process.'
-}
-
-/** To be registered once in each process that brings payments back. */
-export function countBroughtBack(registry: Registry = register): () => void {
-  const counter = new Counter({
-    name: 'card_payments_archive_brought_back_total',
-    help: 'Payments that came back from the archive, because a merchant, the network or an operator asked for a change.',
-    registers: [registry]
-  })
-  return () => counter.inc()
 }

@@ -25,7 +25,7 @@ import { createCardNetwork } from './network/card-network.js'
 import { createCardData } from './payments/card-data.js'
 import { type CommandLoopOptions, startCommandLoop } from './payments/command-loop.js'
 import { handleCommand } from './payments/handle-command.js'
-import { measureCommand, meterNetwork, meterQueue } from './payments/metered-work.js'
+import { measureCommand, meterNetwork } from './payments/metered-work.js'
 import { repeatNotificationRounds } from './payments/notification-rounds.js'
 import { createWorkerMetrics } from './payments/payments-metrics.js'
 import { createReconcilingNetwork } from './payments/reconciling-network.js'
@@ -43,8 +43,7 @@ await runProcess('payments', async context => {
   const secrets = await openMemoryOnly(context, installation, 'optional')
   const { writes, vouching } = await vouchForData(context, 'payments', opened, secrets)
   const network = createCardNetwork(config, context)
-  const inWork = { commands: 0 }
-  const metrics = createWorkerMetrics({ inWork: () => inWork.commands, isCircuitOpen: network.isCircuitOpen })
+  const metrics = createWorkerMetrics()
   onStop('card network', () => network.close())
   const clock = await followClock(durable, config.environment, { process: context })
   const { payments, archive } = await openPayments(context, writes)
@@ -53,7 +52,7 @@ await runProcess('payments', async context => {
   const deps: WorkerDeps = {
     payments,
     commits: createCommitStore(writes),
-    queue: meterQueue(createCommandQueue(durable), metrics),
+    queue: createCommandQueue(durable),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
     network: createReconcilingNetwork(network, { ...known, pace, clock, onUnconfirmed: metrics.absenceUnconfirmed }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
@@ -65,14 +64,9 @@ await runProcess('payments', async context => {
     clock,
     log
   }
-  const handle: Handle = async (entry, stopping) => {
-    inWork.commands++
-    const outcome = await measureCommand(entry, deps, metrics, measured => handleCommand(entry, measured, stopping))
-    inWork.commands--
-    return outcome
-  }
-  const onLeft = (): void => metrics.notEnded('left')
-  const loop = await startCommandLoop({ ...loopOf(config), blocking, redis: durable, handle, onLeft, log })
+  const handle: Handle = async (entry, stopping) =>
+    await measureCommand(entry, deps, metrics, measured => handleCommand(entry, measured, stopping))
+  const loop = await startCommandLoop({ ...loopOf(config), blocking, redis: durable, handle, log })
   onStop('command loop', () => loop.stop())
   const unvouched = repeatUnvouchedRounds(deps, writes, () => vouching.unvouched(), signal)
   onStop('comparison of open payments', () => unvouched)

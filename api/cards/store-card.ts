@@ -7,7 +7,6 @@
 import type { ShownCard } from '../../contract/card.js'
 import type { CardStore } from '../../redis/cards/cards.js'
 import { CARD_OWNER, type TokenStore, type TokenSummary } from '../../redis/tokens/tokens.js'
-import { apiMetrics } from '../http/api-metrics.js'
 import { ServiceError } from '../http/service-error.js'
 
 interface Exchange {
@@ -39,7 +38,6 @@ export interface StoreCardDeps {
  */
 export async function storeCard(deps: StoreCardDeps, merchantId: string, tokenId: string): Promise<Exchange> {
   const claim = await deps.tokens.claim(tokenId, merchantId, CARD_OWNER)
-  if (claim.kind !== 'claimed') apiMetrics().claimRefused(claim.kind)
   const summary = claim.kind === 'claimed' ? await deps.tokens.peek(tokenId) : null
   if (claim.kind !== 'claimed' || summary === null) return storedBefore(deps, merchantId, tokenId)
 

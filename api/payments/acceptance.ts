@@ -4,7 +4,6 @@ import type { Acceptance } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { timed } from '../../runtime/metrics.js'
 import { recordStep } from '../../runtime/tracing.js'
-import { apiMetrics } from '../http/api-metrics.js'
 
 /** How long a call is retried while Redis is unavailable: a restart of a small Redis takes less. */
 const RETRY_MS = 3_000
@@ -17,18 +16,16 @@ interface Answered<T> {
 }
 
 /**
- * Accepts a request, and counts each call with its outcome. A call whose answer was lost is repeated: the script recognises
+ * Accepts a request, and records each call with its outcome. A call whose answer was lost is repeated: the script recognises
  * its own record, so that nothing is accepted twice.
  */
 export function accept<T>(
-  operation: 'create' | 'operation',
   { traceparent }: Acceptance,
   call: () => Promise<T>,
   outcomeOf: (answer: T) => string
 ): Promise<Answered<T>> {
   return untilAnswered(() =>
     timed(call, outcomeOf, (outcome, ms) => {
-      apiMetrics().accepted(operation, outcome, ms)
       recordStep('accept', traceparent, ms, { attributes: { outcome } })
     })
   )

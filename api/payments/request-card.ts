@@ -12,7 +12,6 @@ import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Sealer } from '../../vault/sealer.js'
-import { apiMetrics } from '../http/api-metrics.js'
 import { ServiceError } from '../http/service-error.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 
@@ -44,12 +43,12 @@ export async function findCard(
     if (isExpired(card.expirationYear, card.expirationMonth, deps.clock.now())) throw cardExpired()
     if (source.cvvTokenId !== undefined) {
       const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, record, fingerprint)
-      if (claim.kind !== 'claimed') throw refused(claim.kind)
+      if (claim.kind !== 'claimed') throw new ServiceError('invalid_token')
     }
     return { brand: card.brand, last4: card.last4, cardId: card.cardId }
   }
   const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
-  if (claim.kind !== 'claimed') throw refused(claim.kind)
+  if (claim.kind !== 'claimed') throw new ServiceError('invalid_token')
   return { brand: claim.brand, last4: claim.last4, cardId: null }
 }
 
@@ -58,11 +57,6 @@ function cardExpired(): ServiceError {
   return new ServiceError('card_expired', {
     more: { decline_reason: 'expired_card' satisfies DeclineReason, may_retry: false }
   })
-}
-
-function refused(kind: 'missing' | 'taken'): ServiceError {
-  apiMetrics().claimRefused(kind)
-  return new ServiceError('invalid_token')
 }
 
 /** Seals the CVV that came with a stored card, for the worker that will pay with it. */

@@ -95,7 +95,6 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)
     const createRetentionMs = deps.config.archiveUrl === '' ? null : retentionMs(deps.config)
     const { answer: found } = await accept(
-      'create',
       acceptance,
       () => deps.store.acceptPayment(payment, command, acceptance, createRetentionMs),
       earlier => (earlier === null ? 'accepted' : 'earlier')
@@ -153,7 +152,6 @@ async function operate(
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
       const { answer, wasRepeated } = await accept(
-        'operation',
         acceptance,
         () => deps.store.acceptOperation(request, acceptance, retentionMs(deps.config)),
         ({ kind }) => kind
@@ -195,9 +193,7 @@ async function resultOf(
 ): Promise<Submission> {
   const { partition, record } = scope
   const { terms } = pending.payment
-  const waitingSinceMs = performance.now()
   const reply = await pending.expected.within(scope.waitMs)
-  apiMetrics().waited(reply, performance.now() - waitingSinceMs)
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
   if (reply?.kind === 'ended') return { kind: 'finished', terms, result: reply.result, isReplay: false, ...times }
   if (reply?.kind === 'open') {

@@ -1,7 +1,6 @@
 /** Every metric of every process, read from the register that the code itself fills. */
 import { type MetricObject, Registry } from 'prom-client'
-import { createApiMetrics, publishAdmission } from '../../api/http/api-metrics.js'
-import { countBroughtBack } from '../../archive/open-archive.js'
+import { createApiMetrics } from '../../api/http/api-metrics.js'
 import { publishMemory } from '../../redis/connection/redis-memory.js'
 import { publishClockDifference, publishProcess } from '../../runtime/metrics.js'
 import { createArchiveMetrics } from '../../workers/archive/archive-metrics.js'
@@ -32,21 +31,8 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
       publishClockDifference(() => 0, registry)
     }
   ],
-  [
-    '`api`; the first also `tokens` and `notifications`',
-    registry => {
-      createApiMetrics(registry)
-      countBroughtBack(registry)
-      publishAdmission(registry, () => ({ inFlight: 0, merchants: 0 }))
-    }
-  ],
-  [
-    '`payments`',
-    registry => {
-      createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)
-      countBroughtBack(registry)
-    }
-  ],
+  ['`api`; the first also `tokens` and `notifications`', registry => void createApiMetrics(registry)],
+  ['`payments`', registry => void createWorkerMetrics(registry)],
   [
     '`timers`',
     registry => {

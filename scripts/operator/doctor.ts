@@ -77,13 +77,11 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
   ])
   const alerts = await attempt('alerts', 'Give the file that Prometheus loads: --alerts FILE.', async () => {
     const rules = rulesIn(options.alerts ?? fileURLToPath(new URL('ops/alerts.yml', ROOT)))
-    const boards = ['operators', 'business'].flatMap(name =>
-      dashboardQueries(fileURLToPath(new URL(`ops/dashboards/${name}.json`, ROOT))).map(query => ({
-        name: `dashboard ${name}`,
-        query
-      }))
-    )
-    return processes.checkFigures(seen, [...rules, ...boards])
+    const board = dashboardQueries(fileURLToPath(new URL('ops/dashboard.json', ROOT))).map(query => ({
+      name: 'dashboard',
+      query
+    }))
+    return processes.checkFigures(seen, [...rules, ...board])
   })
   return [
     ...processes.checkVersions(seen, engines.node),

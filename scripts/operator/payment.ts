@@ -56,7 +56,7 @@ const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
   [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason]]
 ]
 
-/** What the alerts ManyPaymentsInDoubt and PaymentsNeedOperator count, by name. */
+/** What the alerts NetworkAnswersBadly and PaymentsNeedOperator count, by name. */
 async function inDoubt(connection: OperatorConnection, { olderThan: ageMs }: { olderThan?: number }): Promise<Output> {
   const { redis, config, payments } = connection
   // Without an age also those whose doubt began while the test clock was ahead.

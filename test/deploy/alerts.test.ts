@@ -15,8 +15,7 @@ const healthy: Series = Object.fromEntries(
     ...['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks'].map(
       process => `card_payments_build_info{process="${process}"}`
     ),
-    'card_payments_workers_alive',
-    'card_payments_wakeups_due'
+    'card_payments_workers_alive'
   ].map(series => [series, '1x480'])
 )
 

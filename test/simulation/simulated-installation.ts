@@ -251,7 +251,7 @@ export class Installation {
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),
-      metrics: { attempted: silent, failed: silent, gaveUp: silent, dropped: silent, forgot: silent },
+      metrics: { attempted: silent, failed: silent, gaveUp: silent, dropped: silent },
       log: watchedLog(this.#world, this.errors)
     }
     const used = this.#mutant?.webhooks?.(deps) ?? deps

@@ -30,7 +30,7 @@ export async function runTimers(
   const { partitions, timersIntervalMs, takeoverAfterMs, webhookPollMs } = config
   const signal = new AbortController().signal
   const silent = (): void => undefined
-  const metrics = { fired: silent, tookOver: silent, found: silent, roundFailed: silent }
+  const metrics = { tookOver: silent, found: silent }
   const intervals = { timersIntervalMs, takeoverAfterMs, webhookPollMs }
   const pace = createReconcilePace(redis, config.reconcilePerSecond)
   startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log, signal })

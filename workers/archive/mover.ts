@@ -54,7 +54,6 @@ export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<n
     isOver: () => isFailed || signal.aborted,
     worked: durationMs => {
       idleMs -= durationMs
-      deps.metrics.worked(durationMs)
     }
   }
   const moveNext = async (): Promise<void> => {
@@ -188,7 +187,6 @@ async function move(
   for (let start = 0; start < payments.length; start += AT_ONCE) {
     const some = payments.slice(start, start + AT_ONCE)
     const removed = await removePayments(writes, partition, some)
-    metrics.moved(removed, some.length - removed)
     if (removed < some.length) again.push(...some.flatMap(({ terms }) => [nowMs + LIFE_MS, paymentKeyOf(terms.id)]))
   }
   await paced

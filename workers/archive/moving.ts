@@ -19,7 +19,7 @@ export interface Moving {
 
 /** `prepare` runs until it has succeeded once. */
 export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, signal: AbortSignal): Moving {
-  const { log, metrics } = deps
+  const { log } = deps
   let problem: string | undefined
   let isPrepared = false
   const run = async (): Promise<void> => {
@@ -35,7 +35,6 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, si
         if (problem === undefined) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
         else pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
         problem = `payments do not move to the archive: ${reasonOf(error)}`
-        metrics.failed()
       }
     }
   }

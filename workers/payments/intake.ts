@@ -23,8 +23,6 @@ export interface IntakeOptions<E extends StreamEntry> {
   readonly ownerOf?: (entry: E) => string
   /** How long an entry that is left pauses. */
   readonly leaveMs?: number
-  /** An entry goes back to the stream for a worker that can do it. */
-  readonly onLeft?: () => void
   readonly log: Logger
 }
 
@@ -61,7 +59,6 @@ export function createIntake<E extends StreamEntry>(
       leaving.delete(left)
     })
     leaving.add(left)
-    options.onLeft?.()
   }
   const handle = (entry: E): void => {
     const name = nameOf(entry.partition, entry.entryId)

@@ -4,7 +4,6 @@
  */
 import type { CardNetwork } from '../../machines/network.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import type { CommandQueue } from '../../redis/commands/command-stream.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
@@ -12,7 +11,7 @@ import type { Commit, CommitStore } from '../../redis/payments/commits.js'
 import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
 import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/tracing.js'
-import type { NotEnded, WorkerMetrics } from './payments-metrics.js'
+import type { WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 /** What one command has waited for so far, and its step in the trace. */
@@ -43,7 +42,7 @@ export async function measureCommand<T>(
   try {
     return await work({
       ...deps,
-      lock: meterLock(deps.lock, times, metrics),
+      lock: meterLock(deps.lock, times),
       network: meterNetwork(deps.network, metrics, (ms, operation, outcome) => {
         times.networkMs += ms
         recordStep(`network ${operation}`, step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
@@ -52,34 +51,23 @@ export async function measureCommand<T>(
     })
   } finally {
     if (step.isRecorded) step.end({ payment_id: paymentIdOfKey(entry.paymentKey), queue_ms: queueMs })
-    metrics.handled(performance.now() - times.startedMs, { command })
   }
 }
 
 /** The lock time of a command includes the pauses between its tries. */
-function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetrics): PaymentLock {
+function meterLock(lock: PaymentLock, times: CommandTimes): PaymentLock {
   let waitingSinceMs: number | undefined
   return {
     async hold(paymentKey, work) {
-      const triedMs = performance.now()
-      const sinceMs = waitingSinceMs ?? triedMs
+      const sinceMs = waitingSinceMs ?? performance.now()
       waitingSinceMs = sinceMs
-      try {
-        const answer = await lock.hold(paymentKey, held => {
-          const heldMs = performance.now()
-          times.lockMs += heldMs - sinceMs
-          recordStep('lock', times.step.traceparent, heldMs - sinceMs)
-          waitingSinceMs = undefined
-          metrics.lockTried(heldMs - triedMs, { outcome: 'held' })
-          return work(held)
-        })
-        // The work may answer the same word. Without the lock, the time still counts from the first try.
-        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'taken' })
-        return answer
-      } catch (error) {
-        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'failed' })
-        throw error
-      }
+      return await lock.hold(paymentKey, held => {
+        const lockMs = performance.now() - sinceMs
+        times.lockMs += lockMs
+        recordStep('lock', times.step.traceparent, lockMs)
+        waitingSinceMs = undefined
+        return work(held)
+      })
     }
   }
 }
@@ -178,18 +166,4 @@ function logOutcome(
     },
     'a payment changed'
   )
-}
-
-/** Counts commands that this worker did not end. */
-export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): CommandQueue {
-  const counted = async (way: NotEnded, move: Promise<boolean>): Promise<boolean> => {
-    const isMoved = await move
-    if (isMoved) metrics.notEnded(way)
-    return isMoved
-  }
-  return {
-    requeue: entry => counted('requeued', queue.requeue(entry)),
-    release: entry => counted('released', queue.release(entry)),
-    deadLetter: (entry, details) => counted('dead_lettered', queue.deadLetter(entry, details))
-  }
 }

@@ -1,7 +1,7 @@
 /** Business metrics of payments, counted at each commit that changes a status. */
 import { Counter, type Registry } from 'prom-client'
 import { declineOf } from '../../machines/declines.js'
-import { type Environment, type PaymentStatus, paymentStatuses } from '../../machines/model.js'
+import type { Environment, PaymentStatus } from '../../machines/model.js'
 import type { Commit } from '../../redis/payments/commits.js'
 
 /** The part of a commit that says what happened. */
@@ -16,12 +16,6 @@ export function createOutcomeMetrics(registry: Registry): (change: Changed, envi
     labelNames: ['brand', 'outcome', 'reason'] as const,
     registers
   })
-  const statuses = new Counter({
-    name: 'card_payments_status_changes_total',
-    help: 'Changes of the status of a payment, by the new status (docs/PAYMENTS.md). A payment may come to a status more than once.',
-    labelNames: ['status'] as const,
-    registers
-  })
   const money = new Counter({
     name: 'card_payments_money_cents_total',
     help: 'Cents (BRL) by `flow`: captured, refunded (by merchants), charged_back. What others change at the acquirer is not counted.',
@@ -29,13 +23,11 @@ export function createOutcomeMetrics(registry: Registry): (change: Changed, envi
     registers
   })
   // A counter that appears with its first event hides that event from `increase()`.
-  for (const status of paymentStatuses) statuses.inc({ status }, 0)
   for (const flow of flows) money.inc({ flow }, 0)
   return (change, environment) => {
     const { payment, statusBefore } = change
     const { terms, progress } = payment
     if (statusBefore === progress.status) return
-    statuses.inc({ status: progress.status })
     if (isUndecided(statusBefore) && !isUndecided(progress.status)) {
       authorisations.inc({ brand: terms.card.brand, ...authorisationOf(change, environment) })
     }

@@ -57,13 +57,11 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         problems.set(name, `the last ${name} round failed: ${reasonOf(error)}`)
         warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
-        metrics.roundFailed(name)
       }
       await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : intervalMs, signal)
     }
   }
   const noteFired = (fired: number): void => {
-    metrics.fired(fired)
     if (fired > 0) log.debug({ fired }, 'due commands written')
   }
   // A hold that is voided too early, or a horizon that is over too early, can't be undone.

@@ -10,21 +10,12 @@ export type TimersMetrics = ReturnType<typeof createTimersMetrics>
 
 /** Registers the metrics of the rounds; once per registry. */
 export function createTimersMetrics(registry: Registry = register) {
-  const { counter, counterBy } = metricsIn(registry)
+  const { counter } = metricsIn(registry)
   return {
-    fired: counter(
-      'card_payments_due_commands_total',
-      'Wake-ups that were due and became commands: expiries and reconciliations.'
-    ),
     tookOver: counter('card_payments_takeovers_total', 'Commands of silent workers that other workers took over.'),
     found: counter(
       'card_payments_stray_commands_total',
       'Commands without an owner that were given to workers: a consumer was deleted by hand, or a group was changed.'
-    ),
-    roundFailed: counterBy(
-      'card_payments_timer_rounds_failed_total',
-      'Rounds of the timers that failed and were repeated, by round: due, reconcile, webhooks, takeover, sweep.',
-      'round'
     )
   }
 }
@@ -49,11 +40,6 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
       pick: sum(row => Math.max(0, row.length - row.pending))
     },
     {
-      name: 'card_payments_commands_pending',
-      help: 'Commands that workers have taken and not ended.',
-      pick: sum(row => row.pending)
-    },
-    {
       name: 'card_payments_commands_oldest_seconds',
       help: 'Age of the oldest command without a result, waiting or in work.',
       pick: ({ partitions }) => Math.max(0, ...partitions.map(row => row.oldestAgeMs ?? 0)) / 1_000
@@ -62,21 +48,6 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
       name: 'card_payments_workers_alive',
       help: '`payments` processes with a recent heartbeat.',
       pick: status => status.workers
-    },
-    {
-      name: 'card_payments_wakeups_scheduled',
-      help: 'Payments with a wake-up: an expiry or a reconciliation.',
-      pick: sum(row => row.scheduled)
-    },
-    {
-      name: 'card_payments_wakeups_due',
-      help: 'Expiries that are due and have not become commands yet.',
-      pick: sum(row => row.due)
-    },
-    {
-      name: 'card_payments_reconciliations_due',
-      help: 'Reconciliations that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while the network gives no answer.',
-      pick: sum(row => row.reconcileDue)
     },
     {
       name: 'card_payments_dead_letters',

@@ -37,7 +37,7 @@ export async function attemptDelivery(
       : ({ type: 'ANSWERED', status, retryAfterMs, ...at } as const)
   const { state, nextAtMs } = decideDelivery(sending, answer, deps.retries)
   const isDelivered = state === 'delivered'
-  deps.metrics.attempted(isDelivered ? 'delivered' : status === null ? 'unanswered' : 'refused', durationMs)
+  deps.metrics.attempted(isDelivered ? 'delivered' : status === null ? 'unanswered' : 'refused')
   return {
     state,
     nextAtMs,

@@ -95,7 +95,6 @@ async function deliverFirst(
   }
   const releases = Math.min(receiver.room, RELEASES_MAX)
   await untilWritten(() => deps.queue.settle(entry, first.event, { ...settlement, releases }), deps.log)
-  if (settlement.state === 'forgotten') deps.metrics.forgot()
   if (settlement.state === 'undeliverable') {
     deps.metrics.gaveUp()
     // An endpoint that is down for days loses as many events as its merchant has payments.

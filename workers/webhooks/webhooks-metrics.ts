@@ -13,16 +13,11 @@ export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
 
 /** Registers the metrics of attempts; once per registry. */
 export function createWebhookMetrics(registry: Registry = register) {
-  const { counter, counterBy, duration } = metricsIn(registry)
+  const { counter, counterBy } = metricsIn(registry)
   const attempts = counterBy<AttemptResult>(
     'card_payments_webhook_attempts_total',
     'Attempts to deliver an event, by outcome.',
     'result'
-  )
-  const seconds = duration(
-    'card_payments_webhook_attempt_seconds',
-    'Time until a receiver answered, or did not.',
-    [0.005, 0.02, 0.1, 0.5, 2, 10]
   )
   const failures = counterBy<Failure>(
     'card_payments_webhook_failures_total',
@@ -31,18 +26,11 @@ export function createWebhookMetrics(registry: Registry = register) {
   )
   return {
     failed: failures,
-    attempted(result: AttemptResult, durationMs: number): void {
-      attempts(result)
-      seconds(durationMs, {})
-    },
+    attempted: attempts,
     gaveUp: counter('card_payments_webhook_undeliverable_total', 'Events that were given up.'),
     dropped: counter(
       'card_payments_webhook_dropped_total',
       'Undeliverable events that are not kept any more, because of their number or age.'
-    ),
-    forgot: counter(
-      'card_payments_webhook_forgotten_total',
-      'Events of merchants whose webhooks are switched off: neither sent nor kept.'
     )
   }
 }
@@ -54,13 +42,8 @@ export function createWebhookMetrics(registry: Registry = register) {
 export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = register): void {
   publishFigures(registry, read, [
     {
-      name: 'card_payments_webhook_commands',
-      help: 'Payments whose first event is being sent, or about to be.',
-      pick: backlog => backlog.commands
-    },
-    {
       name: 'card_payments_webhook_commands_oldest_seconds',
-      help: 'Age of the oldest of them.',
+      help: 'Age of the oldest event that has not had its first attempt.',
       pick: backlog => backlog.oldestAgeMs / 1_000
     },
     {

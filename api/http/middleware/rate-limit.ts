@@ -1,6 +1,5 @@
 /** The rate limit of an API key: a token bucket, reported in the `RateLimit` headers. */
 import type { Grant, RateLimiter } from '../../../redis/merchants/rate-limit.js'
-import { apiMetrics } from '../api-metrics.js'
 import { principalOf, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
@@ -11,7 +10,6 @@ export async function takeOfKey(ctx: RequestContext, limiter: RateLimiter, reser
   ctx.state.headers.push('RateLimit-Policy', `"key";q=${limiter.burst};w=${limiter.windowS}`)
   ctx.state.headers.push('RateLimit', `"key";r=${grant.remaining};t=${Math.ceil(grant.fullAfterMs / 1_000)}`)
   if (grant.isAllowed) return
-  apiMetrics().rateLimited()
   throw rateLimited(grant)
 }
 

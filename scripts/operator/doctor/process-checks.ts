@@ -141,7 +141,7 @@ export function checkFigures(
     const unknown = seriesOf(query).filter(series => !known.has(series) && isPossible(series))
     return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
   })
-  const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
+  const mend = 'Load ops/alerts.yml and ops/dashboard.json of the release that runs.'
   if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
   return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
 }

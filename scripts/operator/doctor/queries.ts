@@ -32,7 +32,7 @@ export function rulesIn(file: string): Rule[] {
   return rules
 }
 
-/** The queries of a dashboard such as ops/dashboards/operators.json. */
+/** The queries of a dashboard such as ops/dashboard.json. */
 export function dashboardQueries(file: string): string[] {
   const queries: string[] = []
   JSON.parse(readFileSync(file, 'utf8'), (_, value: unknown) => {

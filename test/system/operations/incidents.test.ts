@@ -64,8 +64,8 @@ function suspend(name: string): Incident['begin'] {
 }
 
 const incidents: readonly Incident[] = [
-  { what: '`payments` hangs', alert: 'NoWorkers', severity: 'page', begin: suspend('payments') },
-  { what: '`timers` hangs', alert: 'WakeUpsOverdue', severity: 'page', begin: suspend('timers') },
+  { what: '`payments` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('payments') },
+  { what: '`timers` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('timers') },
   { what: '`tokens` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('tokens') },
   {
     what: 'the durable Redis does not append',
