@@ -6,7 +6,7 @@ import { ApiError, PaymentsClient } from '../../client/index.js'
 import { delay } from '../../runtime/delay.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
 import { type ListenerOptions, startListener } from './listener.js'
-import type { MerchantSettings } from './settings.js'
+import type { MerchantSettings } from './shop-page.js'
 
 export interface ReceiveOptions extends Omit<ListenerOptions, 'tls'> {
   readonly dataDir: string

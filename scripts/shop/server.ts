@@ -7,8 +7,7 @@ import { PaymentsClient, type WebhookEvent, webhooks } from '../../client/index.
 import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
 import { cardOf, type Order } from './order.js'
 import { OrderBook } from './order-book.js'
-import type { MerchantSettings } from './settings.js'
-import { loadPage } from './shop-page.js'
+import { loadPage, type MerchantSettings } from './shop-page.js'
 
 export interface Shop {
   readonly url: string

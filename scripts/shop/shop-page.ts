@@ -1,7 +1,16 @@
 /** The shop's one page, with the address and the hash of the script that brings the card fields. */
 import { readFile } from 'node:fs/promises'
 import { PRICE_CENTS } from './order.js'
-import type { MerchantSettings } from './settings.js'
+
+/** What a merchant gets from the operator. A real shop has it in its configuration, the secret key in a secret store. */
+export interface MerchantSettings {
+  readonly baseUrl: string
+  readonly tokensUrl: string
+  /** Stays on the server, always. */
+  readonly apiKey: string
+  /** Stands in the page: it can make tokens, and nothing else. */
+  readonly publishableKey: string
+}
 
 export interface ShopPage {
   html(orderId: string): string

@@ -6,10 +6,10 @@ import { readConfig } from '../../runtime/config.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
+import { readDemo } from '../start/demo.js'
 import { toolPorts } from '../start/tool-ports.js'
 import { receiveWebhooks } from './receive-webhooks.js'
 import { startShop } from './server.js'
-import { readMerchantSettings } from './settings.js'
 
 const command = toolCommand({
   name: 'shop',
@@ -24,7 +24,16 @@ const { options } = readCommandLine<{ port: number; webhookPort: number }>(comma
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const { dataDir } = readConfig(undefined, 'tools')
-const merchant = await readMerchantSettings(dataDir)
+const demo = await readDemo(dataDir)
+if (!demo?.base_url || !demo.tokens_url) {
+  throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` in another terminal first.`)
+}
+const merchant = {
+  baseUrl: demo.base_url,
+  tokensUrl: demo.tokens_url,
+  apiKey: demo.api_key,
+  publishableKey: demo.publishable_key
+}
 const shop = await startShop({ merchant, port: options.port })
 stopOnSignals(() => shop.stop())
 write(`The shop is open: ${shop.url}`)
