@@ -49,7 +49,6 @@ describe('the commands of package.json', function () {
     ['start payments', 'payments: expected name=count, such as payments=4'],
     ['start --procfile=no-such-file', 'The Procfile no-such-file cannot be read'],
     ['bench --rounds', "option '--rounds <count>' argument missing"],
-    ['bench --cluster --quick', 'cannot be used with'],
     ['chaos --crash-points commit.after,commit.during', '"commit.during" is wrong. A point is a step of'],
     ['simulate --mutant no-such-mutant', 'Known: no-version-compare, '],
     ['shop --port http', 'Give a whole number from 0 to 65535.'],
