@@ -13,6 +13,7 @@ import { release, unpackRelease } from './release.js'
 import type { Drill, Step } from './step.js'
 import { apiKeys, createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
 import { foreignKeys, unreadableKeys, wrongClock, wrongEnvironment } from './steps-refusals.js'
+import { restore } from './steps-restore.js'
 import * as servers from './steps-servers.js'
 
 const steps: readonly Step[] = [
@@ -24,7 +25,7 @@ const steps: readonly Step[] = [
   servers.durableRestart,
   servers.memoryOnlyRestart,
   servers.rewrite,
-  servers.restore,
+  restore,
   vaultKeys,
   webhookKeys,
   apiKeys,

@@ -1,9 +1,6 @@
 /** Steps about the servers: Redis, the card network, the processes behind a balancer. */
-import { cp, rename } from 'node:fs/promises'
-import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { readSales } from '../../scripts/simulator/ledger.js'
 import type { Installation } from './installed-service.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
@@ -13,7 +10,6 @@ import { restartBySystemctl } from './systemctl.js'
 const UNDER_LOAD_MS = 1_500
 /** For the payments that are made at once, before the restart. */
 const FILL_PER_SECOND = 100
-const LATE_MAX_MS = 10_000
 /** Less than the gap before the second attempt, so that events arrive soon after. */
 const ENDPOINT_DEAD_MS = 3_000
 const REWRITE_MAX_MS = 60_000
@@ -104,57 +100,6 @@ export const rewrite: Step = {
   }
 }
 
-export const restore: Step = {
-  name: 'backup-and-restore',
-  does: 'a backup under load; one more payment; Redis lost; the backup put back as docs/OPERATIONS.md says',
-  expects: 'everything of before the backup; the log of `payments` names the payment that it does not have',
-  async run({ installation, load }) {
-    const { durable, simulator, settings } = installation
-    await load.audit()
-    const copy = `${durable.dataDir}-backup`
-    await durable.ask('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0')
-    await untilRewritten(durable)
-    await cp(join(durable.dataDir, 'appendonlydir'), join(copy, 'appendonlydir'), { recursive: true })
-    await durable.ask('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '100')
-    const late = load.newClient(false)
-    late.begin('after-the-backup')
-    await late.finish(LATE_MAX_MS)
-    const forgotten = [...new Set(late.records.flatMap(({ paymentIds }) => [...paymentIds]))]
-    load.forget(forgotten)
-
-    await installation.service().stop()
-    await durable.stop()
-    await rename(durable.dataDir, `${durable.dataDir}-lost`)
-    await durable.putBack(copy)
-    await durable.start()
-    await installation.startProcesses('api=0', 'tokens=0')
-    for (const { payment_id } of await readSales(simulator.url)) {
-      await fetch(`http://127.0.0.1:${installation.portOf('notifications.1')}/notifications`, {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          'X-Notification-Secret': settings.credentials.notificationsSecret
-        },
-        body: JSON.stringify({ PaymentId: payment_id, ChangeType: 1 })
-      })
-    }
-    const isNamed = (): boolean =>
-      forgotten.every(id =>
-        installation
-          .log()
-          .split('\n')
-          .some(line => line.includes('not stored here') && line.includes(id))
-      )
-    for (let tries = 0; tries < 100 && !isNamed(); tries++) await delay(POLL_MS)
-    await installation.service().stop()
-    await installation.startProcesses()
-    return {
-      isOk: forgotten.length > 0 && isNamed(),
-      seen: `${forgotten.length} payment made after the backup, ${isNamed() ? 'named' : 'NOT named'} in the log`
-    }
-  }
-}
-
 export const rollingRestart: Step = {
   name: 'rolling-restart',
   does: '`deploy/rolling-restart.sh` behind a balancer that reads /readyz, under load',
@@ -238,7 +183,7 @@ export function wordOf(answer: string): string {
   return /NOAUTH|WRONGPASS|NOPERM/.exec(answer)?.[0] ?? answer
 }
 
-async function untilRewritten(redis: ShippedRedis): Promise<void> {
+export async function untilRewritten(redis: ShippedRedis): Promise<void> {
   const deadlineMs = performance.now() + REWRITE_MAX_MS
   while (!/aof_rewrite_in_progress:0/.test(await redis.ask('INFO', 'persistence'))) {
     if (performance.now() > deadlineMs) throw new Error('The append-only file was not rewritten.')
