@@ -7,6 +7,7 @@
 import { accessSync, constants } from 'node:fs'
 import { debuggerProblem } from './debugger.js'
 import { misspeltVariables } from './misspelt.js'
+import { parseAddress } from './redis-address.js'
 import type { SecretFile } from './secret-files.js'
 import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'
 import { archiveSettings } from './settings/archive-settings.js'
@@ -81,6 +82,11 @@ export function readConfig(
     }
   }
   const config = values as Config
+  const isWaiting = isUsedBy(settings.waitReplicas, processName) && isUsedBy(settings.redisUrl, processName)
+  if (problems.length === 0 && isWaiting && hasReplicas(config.redisUrl) && !isGiven('WAIT_REPLICAS', env)) {
+    values['waitReplicas'] = 1
+    if (config.environment === 'live' && processName !== 'operator') problems.push(EXPLICIT_REPLICAS)
+  }
   const uses = (...names: readonly (keyof Config)[]): boolean =>
     names.every(name => isUsedBy(settings[name], processName))
   if (problems.length === 0) problems.push(...brokenRelations(config, uses))
@@ -134,6 +140,14 @@ export function describeSettings(): {
 export function lockTtlMs(config: Config): number {
   return config.takeoverAfterMs
 }
+
+/** One of its replicas may take over by itself. */
+function hasReplicas(redisUrl: string): boolean {
+  return parseAddress(redisUrl).kind !== 'single'
+}
+
+const EXPLICIT_REPLICAS =
+  'WAIT_REPLICAS is not set, and REDIS_URL names Sentinels or a Cluster, where a replica may take over: set how many must have a write before it is answered (docs/REDIS.md)'
 
 const allVariables = Object.values(settings).map(({ variable }) => variable)
 

@@ -21,7 +21,7 @@ import { rejectAsUnreachable, requireDurability } from './durability.js'
 import { writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
-import { watchReplicas } from './replicas.js'
+import { unawaitedReplicas, watchReplicas } from './replicas.js'
 
 /** What the data was born as. */
 export interface Installation {
@@ -65,6 +65,7 @@ export async function openDurable(context: ProcessContext): Promise<{
   onStop('durable writes', close)
   const conditions = [...(await requireDurability(durable, context)), () => changeOf(durable, installation.id)]
   if (config.waitReplicas > 0) watchReplicas(durable, context)
+  else context.onWarning('replicas', () => unawaitedReplicas(durable))
   return { durable, writes: writesUnless(conditions, writes, context), connection, installation }
 }
 

@@ -61,6 +61,13 @@ export function watchReplicas(
   })
 }
 
+/** The sentence about replicas that may take over although no write waits for them, or undefined. */
+export async function unawaitedReplicas(redis: Redis): Promise<string | undefined> {
+  const replicas = (await Promise.all(mastersOf(redis).map(replicasOf))).flat()
+  if (replicas.length === 0) return undefined
+  return `The Redis of REDIS_URL has replicas, and WAIT_REPLICAS is 0: a failover may lose payments and refunds that were answered. Set WAIT_REPLICAS (docs/REDIS.md).`
+}
+
 async function mastersShortOf(redis: Redis, count: number): Promise<{ short: string[]; masters: number }> {
   const masters = mastersOf(redis)
   const short = await Promise.all(

@@ -40,7 +40,7 @@ export const redisSettings = {
     ['api', 'notifications', 'payments', 'archive', 'operator'],
     0,
     [0, 8],
-    'Replicas that must acknowledge a write before it counts (docs/REDIS.md). 0: none.'
+    'Replicas that must acknowledge a write before it counts (docs/REDIS.md). 0: none. With Sentinels or a Cluster the default is 1, and live needs a figure.'
   ),
   acceptEverysec: oneOf(
     'ACCEPT_EVERYSEC',

@@ -36,3 +36,29 @@ describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
     })
   }
 })
+
+describe('WAIT_REPLICAS', () => {
+  const problemsOf = (env: NodeJS.ProcessEnv): string => {
+    try {
+      readConfig(env, 'timers')
+      readConfig(env, 'payments')
+      return ''
+    } catch (error) {
+      return error instanceof ConfigError ? error.problems.join('\n') : String(error)
+    }
+  }
+
+  for (const url of ['redis-sentinel://127.0.0.1:26379/payments', 'redis-cluster://127.0.0.1:7000']) {
+    it(`is 1 where ${url.split(':')[0]} may promote a replica, and needs a figure in live`, () => {
+      expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL: url }).waitReplicas).to.equal(1)
+      expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL: url, WAIT_REPLICAS: '0' }).waitReplicas).to.equal(0)
+      expect(problemsOf({ SERVICE_ENV: 'live', REDIS_URL: url })).to.match(/^WAIT_REPLICAS is not set/m)
+      expect(problemsOf({ SERVICE_ENV: 'live', REDIS_URL: url, WAIT_REPLICAS: '0' })).to.not.match(/WAIT_REPLICAS/)
+    })
+  }
+
+  it('is 0 for one server', () => {
+    expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL: 'redis://127.0.0.1:6379' }).waitReplicas).to.equal(0)
+    expect(problemsOf({ SERVICE_ENV: 'live' })).to.not.match(/WAIT_REPLICAS/)
+  })
+})

@@ -11,13 +11,15 @@ import {
   readSettings,
   SNAPSHOTS
 } from '../../../redis/installation/conditions.js'
+import { DATA_PART, UNVOUCHED, wentBackSentence } from '../../../redis/installation/data-sentences.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { agreed, findInstallation, type Installation } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
 import { replayProblem } from '../../../redis/installation/replay.js'
-import { watchReplicas } from '../../../redis/installation/replicas.js'
+import { unawaitedReplicas, watchReplicas } from '../../../redis/installation/replicas.js'
 import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
 import { keys } from '../../../redis/keys.js'
+import { standingsOf } from '../../../redis/operator/restored-data.js'
 import { factsOfServers } from '../../../redis/operator/servers.js'
 import type { Config } from '../../../runtime/config.js'
 import { type Check, healthOf } from '../../../runtime/health.js'
@@ -29,6 +31,8 @@ const REDIS_VERSION_MIN = 7
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
 const REWRITE = 'CONFIG SET auto-aof-rewrite-percentage 100, also in its configuration file, and BGREWRITEAOF.'
 const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
+const READ_ALL = 'Load ops/redis/durable.acl of this release (ACL LOAD).'
+const SEE_RESTORE = '`operator installation show`; docs/OPERATIONS.md, Redis, says what to do.'
 const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
 
 /** All checks of the durable Redis that need no other part. `settings`: a connection that reads them, if `redis` does not. */
@@ -37,6 +41,7 @@ export async function checkDurable(redis: Redis, settings: Redis, config: Config
     attempt('durability', SET_SETTINGS, () => durabilityFindings(settings, config)),
     inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
+    attempt('data', READ_ALL, () => dataFinding(redis, config)),
     inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
     inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(settings), warning),
     checkUsers(redis, 'durable', config),
@@ -44,6 +49,16 @@ export async function checkDurable(redis: Redis, settings: Redis, config: Config
     checkLimit(redis, 'REDIS_URL', config)
   ])
   return found.flat()
+}
+
+/** Whether the data has all that was acknowledged. */
+async function dataFinding(redis: Redis, { partitions }: Config): Promise<Finding> {
+  const standings = await standingsOf(redis, partitions)
+  const missing = standings.flatMap(({ vouch }) => vouch?.missing ?? [])
+  if (missing.length > 0) return problem(DATA_PART, wentBackSentence(missing), SEE_RESTORE)
+  const isUnvouched = standings.some(({ vouch }) => vouch?.standing === 'unvouched')
+  if (isUnvouched) return warning(DATA_PART, UNVOUCHED, SEE_RESTORE)
+  return ok(DATA_PART, 'has all that was acknowledged, as far as anything remembers')
 }
 
 /** By the check that processes have, and whether it could see every setting. */
@@ -202,7 +217,11 @@ export async function checkHeartbeats(redis: Redis, { takeoverAfterMs }: Config)
 /** By the checks that processes have in /readyz. */
 async function replicaFindings(redis: Redis, config: Config): Promise<Finding | Finding[]> {
   const count = config.waitReplicas
-  if (count === 0) return ok('replicas', 'none are waited for (WAIT_REPLICAS=0)')
+  if (count === 0) {
+    const sentence = await unawaitedReplicas(redis)
+    if (sentence !== undefined) return warning('replicas', sentence, HEAL_REPLICAS)
+    return ok('replicas', 'none are waited for (WAIT_REPLICAS=0)')
+  }
   const [problems, warnings] = [new Map<string, Check>(), new Map<string, Check>()]
   let stop: () => Promise<void> | void = () => undefined
   watchReplicas(redis, {

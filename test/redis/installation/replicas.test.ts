@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
-import { watchReplicas } from '../../../redis/installation/replicas.js'
+import { unawaitedReplicas, watchReplicas } from '../../../redis/installation/replicas.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
@@ -28,6 +28,10 @@ describe('a process whose writes wait for a replica', function () {
     await process.stop()
     if (redis !== undefined) await disconnect(redis)
     await servers?.stop()
+  })
+
+  it('is warned of it where no write waits', async () => {
+    expect(await unawaitedReplicas(redis)).to.match(/has replicas, and WAIT_REPLICAS is 0/)
   })
 
   it('is ready while the replica is in sync', async () => {

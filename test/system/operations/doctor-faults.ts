@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
+import { storedVouch } from '../../../redis/installation/epochs.js'
 import { keys } from '../../../redis/keys.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
@@ -23,6 +24,19 @@ const faultsOfRedis: readonly Fault[] = [
     check: 'durability',
     found: /appendfsync is everysec, must be always/,
     mend: /CONFIG SET/
+  },
+  {
+    name: 'data that went back',
+    break: async ({ durable }) => {
+      const key = keys.vouch(0)
+      const before = (await durable.get(key)) ?? ''
+      const missing = { commits: 7, fromMs: 1, toMs: 2, epoch: 1 }
+      await durable.set(key, storedVouch.encode({ ...storedVouch.decode(before), standing: 'went_back', missing }))
+      return { undo: () => durable.set(key, before) }
+    },
+    check: 'data',
+    found: /older than what was acknowledged: 7 commits/,
+    mend: /installation show/
   },
   {
     name: 'a durable Redis that evicts',
