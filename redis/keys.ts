@@ -43,6 +43,8 @@ export const keys = {
   notificationsSince: () => '{notifications}:since',
   reconcilePace: () => 'reconcile_pace',
   knownSale: () => 'known_sale',
+  /** Whose account at which acquirer has the payments (installation/acquirer-record.ts). */
+  acquirer: () => 'acquirer',
 
   // Durable Redis, per partition.
   /** Counts what was accepted, begun and committed (decision 31). */

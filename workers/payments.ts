@@ -5,9 +5,11 @@ import type { CommandEntry } from '../redis/commands/command-entry.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
 import { connect, disconnect } from '../redis/connection/connections.js'
 import { followClock } from '../redis/connection/redis-clock.js'
+import { requireOwnAcquirer } from '../redis/installation/acquirer-record.js'
 import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
+import { writesUnless } from '../redis/installation/money-conditions.js'
 import { vouchForData } from '../redis/installation/vouch-for-data.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'
@@ -41,7 +43,9 @@ await runProcess('payments', async context => {
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context, installation, 'optional')
-  const { writes, vouching } = await vouchForData(context, 'payments', opened, secrets)
+  const conditions = [await requireOwnAcquirer(durable, config)]
+  const demanding = { ...opened, writes: writesUnless(conditions, opened.writes, context) }
+  const { writes, vouching } = await vouchForData(context, 'payments', demanding, secrets)
   const network = createCardNetwork(config, context)
   const metrics = createWorkerMetrics()
   onStop('card network', () => network.close())

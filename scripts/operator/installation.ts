@@ -1,5 +1,6 @@
-/** `installation show|accept-restored` */
+/** `installation show|accept-restored|change-acquirer` */
 import type { Command } from 'commander'
+import { forgetAcquirer } from '../../redis/installation/acquirer-record.js'
 import { timeOf, UNVOUCHED, wentBackSentence } from '../../redis/installation/data-sentences.js'
 import type { Missing } from '../../redis/installation/epochs.js'
 import { acceptRestored, type PartitionStanding, standingsOf } from '../../redis/operator/restored-data.js'
@@ -20,6 +21,20 @@ export function installationCommand(program: Command, verb: VerbMaker): void {
       change: 'for_ever'
     },
     accept
+  )
+  verb(
+    noun.command('change-acquirer'),
+    {
+      does: 'Let the next `payments` that starts record another account or address of the acquirer. Stop all `payments` before.',
+      change: 'for_ever'
+    },
+    async ({ redis }) => {
+      if (!(await forgetAcquirer(redis))) throw new Error('No acquirer is recorded. Nothing was changed.')
+      return {
+        json: { forgotten: true },
+        text: 'The next `payments` that starts records its own account and addresses.'
+      }
+    }
   )
 }
 

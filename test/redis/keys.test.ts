@@ -33,6 +33,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   notificationsSince: keys.notificationsSince(),
   reconcilePace: keys.reconcilePace(),
   knownSale: keys.knownSale(),
+  acquirer: keys.acquirer(),
   payment: keys.payment(0, '<payment key>'),
   idempotency: keys.idempotency(0, '<record>'),
   commands: keys.commands(0),
