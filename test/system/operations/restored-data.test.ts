@@ -1,6 +1,6 @@
 /** Data that came back older than what was done (docs/OPERATIONS.md, Redis): nothing is sold, refunded or voided twice. */
 import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, readdir, stat, truncate } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -170,6 +170,7 @@ describe('data that came back older beside what is remembered', function () {
     await service.restart(() =>
       cp(join(copy, 'redis'), join(service.dataDir, 'redis'), { recursive: true, force: true })
     )
+    await rm(copy, { recursive: true })
     await until('it is noticed', async () => (await standingOf(service)) === 'went_back')
     expect((await new Merchant(() => service).create()).status).to.equal(503)
   })
