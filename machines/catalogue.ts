@@ -1,6 +1,5 @@
 /** The machines that diagrams, documentation and the inspector show. */
 import type { AnyStateMachine } from 'xstate'
 import { paymentMachine } from './payment/machine.js'
-import { webhookDeliveryMachine } from './webhook-delivery.js'
 
-export const machines: readonly AnyStateMachine[] = [paymentMachine, webhookDeliveryMachine]
+export const machines: readonly AnyStateMachine[] = [paymentMachine]

@@ -1,138 +1,194 @@
 /**
- * The life of one webhook event, as a statechart: it waits, it is sent, and it is delivered or given up.
+ * What follows from each outcome of a webhook event, for the event and for the endpoint of its merchant (docs/WEBHOOKS.md, When
+ * you do not answer).
  *
- * Pure: the worker sends and reports the outcome. Time and random numbers come with the events.
+ * Pure: the worker sends and reports the outcome; time and chance come with it. Scripts write what is concluded here.
  */
-import { assign, setup } from 'xstate'
-import { pureStepOf } from './pure-transition.js'
-import { type RetryPolicy, retryDelayMs, spanMs } from './webhook-schedule.js'
 
-export type DeliveryState = 'waiting' | 'sending' | 'delivered' | 'undeliverable'
+const SECOND_MS = 1_000
+const DAY_MS = 24 * 3_600 * SECOND_MS
+
+/** Each gap between attempts varies by this share in both directions: what failed together does not come back together. */
+const GAP_JITTER = 0.2
+/** The longest `Retry-After` that counts for the event. */
+export const RETRY_AFTER_MAX_MS = DAY_MS
+/** Failures in a row after which an endpoint rests. */
+const FAILURES_MAX = 5
+const REST_MAX_MS = 30 * SECOND_MS
+/** A rest may be shorter by this share. */
+const REST_JITTER = 0.2
+/** A trial without an outcome for this long (its worker died) is followed by another one. */
+const TRIAL_PATIENCE_MS = 30 * SECOND_MS
+/** How long the line of an endpoint that takes no more at the moment waits, unless a success lets it go on. */
+const FULL_PAUSE_MS = SECOND_MS
+/** Payments of one line that go on in one step. */
+const STEP_MAX = 100
+/** Payments of the line that follow a success. */
+const FOLLOWERS = 2
+
+/** Statuses that are about the receiver and not about this event. */
+export const THROTTLING: readonly (number | null)[] = [429, 503]
 
 /** What is known of a delivery besides the event itself. Times in ms since the epoch. */
 export interface Delivery {
-  readonly state: DeliveryState
+  /** How many have failed. */
   readonly attempts: number
   /** When it was created or replayed. */
   readonly sinceMs: number
-  /** Not before this time. */
-  readonly nextAtMs: number
 }
 
-export type DeliveryEvent =
-  | { readonly type: 'SEND' }
-  | ({
-      readonly type: 'ANSWERED'
-      readonly status: number
-      readonly retryAfterMs: number | null
-      readonly random: number
-    } & EndpointNow)
-  /** Refused, cut, too slow, untrusted, or a target that must not be called. */
-  | ({ readonly type: 'NO_ANSWER'; readonly random: number } & EndpointNow)
-  /** It was not sent in time: the endpoint was down for the whole span. */
-  | ({ readonly type: 'OVERDUE' } & EndpointNow)
-
-export interface EndpointNow {
-  readonly nowMs: number
-  /** Since when every attempt at the endpoint has failed, with any event; null: the last one succeeded. */
-  readonly failingSinceMs: number | null
-}
-
-interface DeliveryContext {
-  readonly attempts: number
+/** An endpoint whose last attempt failed, with any event. One that works has nothing to remember: null. */
+export interface Failing {
+  /** In a row. */
+  readonly failures: number
   readonly sinceMs: number
-  readonly nextAtMs: number
-  readonly policy: RetryPolicy
+  /** Until then nothing is sent, then one event as a trial. Null: it does not rest. */
+  readonly restsUntilMs: number | null
 }
 
-const HTTP_GONE = 410
+/** Why an event is not sent: it can't be read, its webhooks are switched off, its endpoint rests, or takes no more just now. */
+type Hindrance = 'damaged' | 'off' | 'rests' | 'full'
 
-const deliverySetup = setup({
-  types: { context: {} as DeliveryContext, events: {} as DeliveryEvent, input: {} as DeliveryContext },
-  guards: {
-    isAccepted: ({ event }) => event.type === 'ANSWERED' && event.status >= 200 && event.status <= 299,
-    isGone: ({ event }) => event.type === 'ANSWERED' && event.status === HTTP_GONE,
-    isLastAttempt: ({ context, event }) =>
-      context.attempts > context.policy.delaysMs.length || ('nowMs' in event && isOverdue(context, event)),
-    isOverdue: ({ context, event }) => 'nowMs' in event && isOverdue(context, event)
-  },
-  actions: {
-    countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
-    scheduleRetry: assign(({ context, event }) => {
-      if (event.type !== 'ANSWERED' && event.type !== 'NO_ANSWER') return {}
-      const retryAfterMs = event.type === 'ANSWERED' ? event.retryAfterMs : null
-      const delayMs = retryDelayMs(context.policy, context.attempts, retryAfterMs, event.random) ?? 0
-      return { nextAtMs: event.nowMs + delayMs }
-    })
+export type Outcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
+  /** Refused, cut, too slow, untrusted, or a target that must not be called. */
+  | { readonly kind: 'unanswered' }
+  | { readonly kind: Hindrance }
+
+export interface Circumstances {
+  readonly nowMs: number
+  /** From 0 to 1. */
+  readonly random: number
+  /** It was sent although its endpoint rests. */
+  readonly isTrial: boolean
+  /** Gap before each further attempt. */
+  readonly delaysMs: readonly number[]
+}
+
+/** What an outcome means, and what follows. `fails`: one failure more in a row. */
+const rows = {
+  received: { event: 'delivered', endpoint: 'works' },
+  gone: { event: 'undeliverable', endpoint: 'fails' },
+  refused: { event: 'waits', endpoint: 'fails' },
+  refusedForTheLastTime: { event: 'undeliverable', endpoint: 'fails' },
+  // What waits behind a dead endpoint goes as soon as it is due.
+  switchedOff: { event: 'forgotten', endpoint: 'works' },
+  held: { event: 'waits', endpoint: 'same' },
+  // The endpoint was down for the whole span of the attempts.
+  overdue: { event: 'undeliverable', endpoint: 'same' },
+  unreadable: { event: 'set aside', endpoint: 'same' }
+} as const
+
+export interface Conclusion {
+  readonly event: (typeof rows)[keyof typeof rows]['event']
+  /** Of an event that waits: when it is due (ms). One that waits for its endpoint alone has been due since it exists. */
+  readonly dueMs?: number
+  readonly failing: Failing | null
+  /** When the line of the endpoint is looked at, at the latest (ms). */
+  readonly lookMs?: number
+  /** Payments of the line that go on at once: as many at most, of those that were due by then (ms). */
+  readonly follow?: { readonly max: number; readonly dueByMs: number }
+}
+
+/** Why an event must not be sent now; null: it is sent. */
+export function hindranceOf(
+  { damage, isOff, failing }: { damage: string; isOff: boolean; failing: Failing | null },
+  { isTrial, hasRoom }: { isTrial: boolean; hasRoom: boolean }
+): Hindrance | null {
+  if (damage !== '') return 'damaged'
+  if (isOff) return 'off'
+  if (isTrial) return null
+  if (failing !== null && failing.restsUntilMs !== null) return 'rests'
+  return hasRoom ? null : 'full'
+}
+
+/** What follows from an outcome. Total: every outcome has a conclusion, in each state of the endpoint. */
+export function conclude(
+  delivery: Delivery,
+  before: Failing | null,
+  outcome: Outcome,
+  given: Circumstances
+): Conclusion {
+  const { nowMs, delaysMs } = given
+  const row = rows[rowOf(delivery, before, outcome, given)]
+  const failing = { works: null, same: before, fails: failingAfter(before, outcome, given) }[row.endpoint]
+  const isSent = row.endpoint === 'fails'
+  const dueMs = isSent ? nowMs + gapMs(delivery.attempts + 1, outcome, given) : delivery.sinceMs
+  const pausedMs = isSent ? dueMs : nowMs + FULL_PAUSE_MS
+  // An endpoint that works again is looked at at once, one that rests when the rest is over.
+  const lookMs = failing === null && before !== null ? nowMs : (failing?.restsUntilMs ?? pausedMs)
+  const isWaiting = row.event === 'waits'
+  return {
+    event: row.event,
+    failing,
+    ...(isWaiting ? { dueMs } : {}),
+    ...(isWaiting || failing !== before ? { lookMs } : {}),
+    ...(row.endpoint === 'works' ? { follow: { max: FOLLOWERS, dueByMs: nowMs } } : {}),
+    // Who has waited as long is given up as well, one after the other.
+    ...(row.event === 'undeliverable' ? { follow: { max: 1, dueByMs: nowMs - spanMs(delaysMs) } } : {})
   }
-})
+}
 
-export const webhookDeliveryMachine = deliverySetup.createMachine({
-  id: 'webhook',
-  description: 'The delivery of one webhook event.',
-  context: ({ input }) => input,
-  initial: 'waiting',
-  states: {
-    waiting: {
-      description: 'In line: behind earlier events of its payment, or until its next attempt is due.',
-      on: {
-        SEND: { target: 'sending', actions: 'countAttempt', description: 'Signed anew and posted.' },
-        OVERDUE: {
-          guard: 'isOverdue',
-          target: 'undeliverable',
-          description: 'The endpoint was down for the whole span of the retries.'
-        }
-      }
-    },
-    sending: {
-      description: 'Posted; the answer is awaited for at most 10 s.',
-      on: {
-        ANSWERED: [
-          { guard: 'isAccepted', target: 'delivered', description: 'Any 2xx.' },
-          { guard: 'isGone', target: 'undeliverable', description: '410: the receiver no longer wants it.' },
-          { guard: 'isLastAttempt', target: 'undeliverable', description: 'Refused for the last time.' },
-          { target: 'waiting', actions: 'scheduleRetry', description: 'Any other status: again later.' }
-        ],
-        NO_ANSWER: [
-          { guard: 'isLastAttempt', target: 'undeliverable', description: 'Unreachable for the last time.' },
-          { target: 'waiting', actions: 'scheduleRetry', description: 'Unreachable: again later.' }
-        ]
-      }
-    },
-    delivered: { type: 'final', description: 'The receiver has it.' },
-    undeliverable: { type: 'final', description: 'Given up and listed; a replay begins a new delivery.' }
+/** What of a line goes on: `max` of those that are due. `trial`: what becomes of the endpoint when one goes on as a trial. */
+export interface LineStep {
+  readonly max: number
+  readonly trial: Failing | null
+  /** When the line is looked at again, if so many went on (ms). */
+  readonly againMs: number
+}
+
+/** Everything that is due, in portions; while the endpoint rests one trial at its time. */
+export function stepOfLine(failing: Failing | null, nowMs: number): LineStep {
+  if (failing === null || failing.restsUntilMs === null)
+    return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_PAUSE_MS }
+  if (failing.restsUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.restsUntilMs }
+  const againMs = nowMs + TRIAL_PATIENCE_MS
+  return { max: 1, trial: { ...failing, restsUntilMs: againMs }, againMs }
+}
+
+/** The longest that all gaps take (ms). */
+export function spanMs(delaysMs: readonly number[]): number {
+  return Math.ceil(delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) * (1 + GAP_JITTER))
+}
+
+function rowOf(
+  { attempts, sinceMs }: Delivery,
+  before: Failing | null,
+  outcome: Outcome,
+  { nowMs, delaysMs }: Circumstances
+): keyof typeof rows {
+  // A slow endpoint, or one after a shorter outage, loses no event.
+  const isOverdue = before !== null && nowMs >= Math.max(sinceMs, before.sinceMs) + spanMs(delaysMs)
+  switch (outcome.kind) {
+    case 'off':
+      return 'switchedOff'
+    case 'rests':
+    case 'full':
+      return isOverdue ? 'overdue' : 'held'
+    case 'damaged':
+      return 'unreadable'
+    case 'answered':
+      if (outcome.status >= 200 && outcome.status <= 299) return 'received'
+      if (outcome.status === 410) return 'gone'
   }
-})
-
-const takeStep = pureStepOf(webhookDeliveryMachine)
-
-/** The delivery of a new event. */
-export function newDelivery(nowMs: number): Delivery {
-  return { state: 'waiting', attempts: 0, sinceMs: nowMs, nextAtMs: nowMs }
+  return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'
 }
 
-/** The delivery after an event. Throws when its state does not take the event: a bug of the worker. */
-export function decideDelivery(delivery: Delivery, event: DeliveryEvent, policy: RetryPolicy): Delivery {
-  const { state, ...figures } = delivery
-  const snapshot = webhookDeliveryMachine.resolveState({ value: state, context: { ...figures, policy } })
-  const step = takeStep(snapshot, event)
-  if (step === null) throw new Error(`A webhook delivery that is ${state} does not take ${event.type}.`)
-  const { attempts, sinceMs, nextAtMs } = step.next.context
-  return { state: step.next.value, attempts, sinceMs, nextAtMs }
+/** The gap after so many attempts, never shorter than the receiver's own wish. */
+function gapMs(attempts: number, outcome: Outcome, { delaysMs, random }: Circumstances): number {
+  const wishMs = outcome.kind === 'answered' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0
+  const delayMs = delaysMs[attempts - 1] ?? 0
+  return Math.max(Math.round(delayMs * (1 + GAP_JITTER * (2 * random - 1))), wishMs)
 }
 
-/**
- * After this time (ms) an event is given up before its last attempt: it is older than all attempts may take, and every
- * attempt at its endpoint failed for as long. A slow endpoint, or one after a shorter outage, loses no event.
- */
-export function overdueAtMs(
-  { sinceMs }: Pick<Delivery, 'sinceMs'>,
-  failingSinceMs: number,
-  policy: RetryPolicy
-): number {
-  return Math.max(sinceMs, failingSinceMs) + spanMs(policy)
-}
-
-function isOverdue(context: DeliveryContext, { nowMs, failingSinceMs }: EndpointNow): boolean {
-  return failingSinceMs !== null && nowMs > overdueAtMs(context, failingSinceMs, context.policy)
+/** One failure more. What was sent before the endpoint rested does not make the rest longer. */
+function failingAfter(before: Failing | null, outcome: Outcome, { nowMs, random, isTrial }: Circumstances): Failing {
+  if (before !== null && before.restsUntilMs !== null && !isTrial) return before
+  const failures = (before?.failures ?? 0) + 1
+  const isThrottled = outcome.kind === 'answered' && THROTTLING.includes(outcome.status)
+  const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, REST_MAX_MS) : 0
+  const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), REST_MAX_MS)
+  const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)
+  const isResting = failures >= FAILURES_MAX || wishMs > 0
+  return { failures, sinceMs: before?.sinceMs ?? nowMs, restsUntilMs: isResting ? nowMs + restMs : null }
 }

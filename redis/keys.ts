@@ -90,13 +90,12 @@ export const keys = {
   webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
   /** The failed attempts of the first of them. */
   webhookTries: (partition: number, paymentKey: string) => `${tag(partition)}:hooktries:${paymentKey}`,
-  /** Payments (`encodePlace`) by the time of the next attempt. */
-  webhookDue: (partition: number) => `${tag(partition)}:hookdue`,
-  /** Payments that wait for the endpoint of their merchant, by the time at which their first event is given up. */
-  webhookParked: (partition: number, merchantId: string) => `${tag(partition)}:hookparked:${merchantId}`,
-  /** Merchants with parked payments, by the time at which `timers` releases some of them. */
-  webhookReleases: (partition: number) => `${tag(partition)}:hookreleases`,
-  webhookCircuit: (partition: number, merchantId: string) => `${tag(partition)}:hookcircuit:${merchantId}`,
+  /** Payments (`encodePlace`) whose first event waits for its next attempt, or for the endpoint, by the time since which it is due. */
+  webhookLine: (partition: number, merchantId: string) => `${tag(partition)}:hookline:${merchantId}`,
+  /** Merchants with such payments, by the time at which `timers` looks at their line. */
+  webhookLines: (partition: number) => `${tag(partition)}:hooklines`,
+  /** The endpoint of a merchant while it fails. */
+  webhookFailing: (partition: number, merchantId: string) => `${tag(partition)}:hookfailing:${merchantId}`,
   webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookgone:${merchantId}`,
   webhookJournal: (partition: number, merchantId: string) => `${tag(partition)}:hooksent:${merchantId}`,
   webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,

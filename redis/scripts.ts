@@ -10,6 +10,16 @@ import { keys } from './keys.js'
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */
 export type Script = (redis: Redis, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
+/** What a script is given by name. `undefined` is left out: in Lua it is nil. Times and counts, no figure of more than 14 digits. */
+type Given = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** Runs a script with its keys and its argument by name. */
+export type NamedScript<Call extends { keys: string; given: Given }> = (
+  redis: Redis,
+  keys: Readonly<Record<Call['keys'], string>>,
+  given: Call['given']
+) => Promise<unknown>
+
 const folder = new URL('../../redis/', import.meta.url)
 
 /** The files of the scripts by name, without `.lua`, wherever they stand below redis/. Names are unique. */
@@ -22,12 +32,22 @@ const files: ReadonlyMap<string, URL> = new Map(
 /** The names of all scripts, and of the texts that they include. */
 export const luaNames: readonly string[] = [...files.keys()].sort()
 
-/** The text of `<name>.lua`, with what it includes. Throws when there is no such script. */
+/**
+ * The text of `<name>.lua`, with what it includes, and with `keys` and `given` when its header has a table of keys. Throws when
+ * there is no such script.
+ */
 export function loadLua(name: string): string {
   const file = files.get(name)
   if (file === undefined) throw new Error(`No file below redis/ is named ${name}.lua.`)
   const text = readFileSync(file, 'utf8')
-  return text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
+  const whole = text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
+  const places = keyNamesOf(text).map((key, index) => `${key} = KEYS[${index + 1}]`)
+  return places.length === 0 ? whole : `local keys, given = { ${places} }, cjson.decode(ARGV[1])\n${whole}`
+}
+
+/** The names in the table of keys of a script: its lines `-- keys.<name>   <type>   <what it holds>`, in their order. */
+function keyNamesOf(lua: string): string[] {
+  return [...lua.matchAll(/^-- keys\.(\w+)/gm)].map(([, key = '']) => key)
 }
 
 /**
@@ -68,4 +88,20 @@ export function defineScript(name: ScriptName): Script {
     }
   }
   return isStep(name) ? (redis, keys, args) => withCrashPoints(name, () => run(redis, keys, args)) : run
+}
+
+/**
+ * The same for a script whose header has a table of keys. `Call` is the type of what it gets. Rejects when the keys are not
+ * those of the table, before anything runs.
+ */
+export function defineNamedScript<Call extends { keys: string; given: Given }>(name: ScriptName): NamedScript<Call> {
+  const names = keyNamesOf(loadLua(name))
+  const run = defineScript(name)
+  return async (redis, keys, given) => {
+    const byName: Readonly<Record<string, string>> = keys
+    const places = names.map(key => byName[key] ?? '')
+    if (places.includes('') || Object.keys(byName).length !== names.length)
+      throw new TypeError(`The script ${name} has the keys ${names}, not ${Object.keys(byName)}.`)
+    return await run(redis, places, [JSON.stringify(given)])
+  }
 }

@@ -28,9 +28,9 @@ export const crashSteps = {
   dead_letter: 'A command becomes a dead letter.',
   fire_due: 'Wake-ups become commands: before, they are due; after, they wait in the stream.',
   drop_consumer: 'A dead worker without pending entries is removed from the group.',
-  settle_webhook:
-    'The outcome of a webhook delivery is written: before, the event is sent again; after, it waits, or the next event of its payment follows.',
-  release_webhooks: 'The events of parked payments continue: before, they are parked; after, they have a command.',
+  conclude_webhook:
+    'What follows from the outcome of a webhook delivery is written: before, the event is sent again; after, it waits, or the next event of its payment follows.',
+  fire_webhooks: 'Payments of the line of an endpoint go on: before, they wait there; after, they have a command.',
   note_notification:
     'A notification of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
   take_notifications: 'Notifications are leased: when the process dies, another one gets them after the lease.',
@@ -58,7 +58,6 @@ export const scriptsBesideTheWay = {
   watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
   first_webhook: 'reads',
-  set_aside_webhook: 'no payment is touched; the next worker does it',
   replace_webhook_endpoint: 'a merchant repeats the request',
   replay_letter: 'an operator repeats it',
   replay_webhook: 'an operator repeats it',

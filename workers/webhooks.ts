@@ -1,5 +1,4 @@
 /** Process `webhooks`: delivers the webhook events of payments. It can sign, and can open no card. */
-import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { connect, disconnect } from '../redis/connection/connections.js'
 import { watchClock } from '../redis/connection/redis-clock.js'
 import { connectDurable } from '../redis/installation/installation.js'
@@ -23,7 +22,7 @@ const DAY_MS = 24 * 3_600_000
 const PATIENCE_MS = 6_000
 /** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
 const ENDPOINTS_HANGING = 16
-/** Of these slots, one merchant has this part: its deliveries in flight, and as many that are parked or set aside. */
+/** Of these slots, one merchant has this part: its deliveries in flight, and as many that go back to their line. */
 const SHARES = 2
 
 await runProcess('webhooks', async context => {
@@ -37,14 +36,14 @@ await runProcess('webhooks', async context => {
   await requireOwnKeys(redis, 'webhook', secrets, context, { needsNewest: true })
 
   const metrics = warnOfFailures(createWebhookMetrics(), clock, context)
-  const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
+  const delaysMs = config.webhookRetryDelaysMs
   const policy = createEgressPolicy(config.webhookAllowedNetworks)
   const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs })
   const interruption = new AbortController()
   const handle = createDeliveryHandler(
     {
       queue: createWebhookQueue(redis, {
-        spanMs: spanMs(retries),
+        delaysMs,
         retentionMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => {
@@ -56,7 +55,7 @@ await runProcess('webhooks', async context => {
       lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
       secrets,
       sender,
-      retries,
+      delaysMs,
       concurrency: config.webhookConcurrency,
       clock,
       random: Math.random,

@@ -77,7 +77,7 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
 
 /** With those of the attempts that were made for it. */
 function listed({ eventId, state, change, queued }: LoggedEvent, attempts: readonly Attempt[]): ListedEvent {
-  const nextAttemptAtMs = queued?.delivery.nextAtMs ?? null
+  const nextAttemptAtMs = queued?.nextAtMs ?? null
   return { eventId, state, change, nextAttemptAtMs, attempts: attempts.filter(one => one.eventId === eventId) }
 }
 

@@ -1,15 +1,11 @@
-/** What is due: expiries and reconciliations at the pace that is allowed, retries of webhooks, turned into commands. */
+/** What is due: expiries and reconciliations, at the pace that is allowed, turned into commands. */
 import { CALL_MAX_MS } from '../../machines/payment/decide.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { DELIVERY_TEMPLATE } from '../webhooks/delivery-entry.js'
 import { WAKE_TEMPLATE } from './command-entry.js'
 
 const fireDue = defineScript('fire_due')
-
-/** Commands that one call writes at the most; a long outage is worked off in turns. */
-export const FIRE_MAX = 500
 
 /** Wake-ups that call the network: by kind, and how many calls one makes. */
 export interface PacedWakeUps {
@@ -20,12 +16,6 @@ export interface PacedWakeUps {
 export const reconciliations: PacedWakeUps = { list: keys.reconcile, calls: 1 }
 /** The sale is queried, by its order and by its id, and voided. */
 export const expiries: PacedWakeUps = { list: keys.due, calls: 3 }
-
-/** Turns retries of webhooks that are due into commands. Returns how many; `FIRE_MAX`: there may be more. */
-export async function fireRetries(redis: Redis, partition: number, nowMs: number): Promise<number> {
-  const places = [keys.webhookDue(partition), keys.deliveries(partition)]
-  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, DELIVERY_TEMPLATE, '']))
-}
 
 /** How many of a partition are due. */
 export async function countDue(

@@ -1,6 +1,6 @@
 /**
  * The command to deliver the first event of a payment, as it stands in a stream. Without `kind`, which is `deliver` as a
- * rule, it is also how a payment stands in the lists of what waits: scripts move it from one to the other.
+ * rule, it is also how a payment stands in the line of its endpoint: scripts move it from one to the other.
  */
 import type { StreamEntry } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
@@ -10,8 +10,8 @@ export interface DeliveryEntry extends StreamEntry {
   /** Payment key of the payment. */
   readonly paymentKey: string
   readonly merchantId: string
-  /** `probe`: sent although the circuit of the endpoint is open. */
-  readonly kind: 'deliver' | 'probe'
+  /** `trial`: sent although the endpoint rests. */
+  readonly kind: 'deliver' | 'trial'
 }
 
 type Delivery = Pick<DeliveryEntry, 'paymentKey' | 'merchantId' | 'kind'>
@@ -19,13 +19,10 @@ type Delivery = Pick<DeliveryEntry, 'paymentKey' | 'merchantId' | 'kind'>
 const storedDelivery = storedValue<Delivery>('delivery', {
   paymentKey: [required],
   merchantId: [required],
-  kind: ['deliver', oneOf(['deliver', 'probe'])]
+  kind: ['deliver', oneOf(['deliver', 'trial'])]
 })
 
-/** For fire_due.lua: the member of the list is the entry. */
-export const DELIVERY_TEMPLATE = '%s'
-
-/** How a payment stands in the lists of what waits. */
+/** How a payment stands in the line of its endpoint. */
 export function encodePlace({ paymentKey, merchantId }: Omit<Delivery, 'kind'>): string {
   return storedDelivery.encode({ paymentKey, merchantId, kind: 'deliver' })
 }
@@ -33,11 +30,6 @@ export function encodePlace({ paymentKey, merchantId }: Omit<Delivery, 'kind'>):
 /** Reads what `encodePlace` wrote. Throws as `storedValue` does. */
 export function decodePlace(text: string): Omit<Delivery, 'kind'> {
   return storedDelivery.decode(text)
-}
-
-/** A pattern of Redis that matches the places of a merchant. */
-export function placesOfMerchant(merchantId: string): string {
-  return `*,${JSON.stringify(merchantId)}]`
 }
 
 /** The fields of a stream entry. */

@@ -1,16 +1,16 @@
 -- Reads the first event of a payment, and what decides whether it is sent.
 --
--- KEYS[1] events of the payment   list     KEYS[2] tries of the first one            list   KEYS[3] webhook endpoint   string
--- KEYS[4] since when webhooks are off   string   KEYS[5] circuit of the endpoint   hash
+-- keys.events     list     events of the payment
+-- keys.tries      list     failed attempts of the first one
+-- keys.endpoint   string   webhook endpoint
+-- keys.off        string   since when webhooks are off
+-- keys.failing    string   the endpoint while it fails
 --
--- Returns {event or nil, how many tries, endpoint or nil, 1 when webhooks are off, until when the circuit is open (ms) or
--- nil, since when all attempts at the endpoint have failed (ms) or nil}.
-local events, tries, endpoint, off, circuit = unpack(KEYS)
+-- Returns {event or nil, how many tries, endpoint or nil, 1 when webhooks are off, the failing endpoint or nil}.
 return {
-  redis.call('LINDEX', events, 0),
-  redis.call('LLEN', tries),
-  redis.call('GET', endpoint),
-  redis.call('EXISTS', off),
-  redis.call('HGET', circuit, 'until'),
-  redis.call('HGET', circuit, 'since')
+  redis.call('LINDEX', keys.events, 0),
+  redis.call('LLEN', keys.tries),
+  redis.call('GET', keys.endpoint),
+  redis.call('EXISTS', keys.off),
+  redis.call('GET', keys.failing)
 }

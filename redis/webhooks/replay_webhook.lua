@@ -1,14 +1,17 @@
 -- Sends an event again, behind what else of its payment is waiting.
 --
--- KEYS[1] events of the payment   list   KEYS[2] deliveries   stream   KEYS[3] undeliverable   zset, by time of the event
--- ARGV[1] short form of the event   ARGV[2] place of the payment   ARGV[3] now, ms
--- ARGV[4] `undeliverable`: only if it is still listed there; `delivered`: in any case
--- ARGV[5] what the event says of its payment   ARGV[6] when it occurred, ms
+-- keys.events          list     events of the payment
+-- keys.deliveries      stream   commands
+-- keys.undeliverable   zset     by time of the event
+-- given.short, given.about, given.occurredMs   the event: its short form, what it says of its payment, when it occurred
+-- given.place, given.nowMs                     the payment; since when the event waits
+-- given.isListed       only if it is still listed as undeliverable; absent: in any case
 --
 -- Returns 1, or 0 when it was not listed, or a hundred events of its payment wait already: then it is listed.
 -- include append_event
-local short, place, nowMs, state, about, atMs = unpack(ARGV)
-if redis.call('ZREM', KEYS[3], short) == 0 and state == 'undeliverable' then
+local wasListed = redis.call('ZREM', keys.undeliverable, given.short) == 1
+if given.isListed and not wasListed then
   return 0
 end
-return appendEvent(KEYS[1], KEYS[2], KEYS[3], place, nowMs, short, about, atMs) and 1 or 0
+local nowMs, occurredMs = given.nowMs, given.occurredMs
+return appendEvent(keys.events, keys.deliveries, keys.undeliverable, given.place, nowMs, given.short, given.about, occurredMs) and 1 or 0

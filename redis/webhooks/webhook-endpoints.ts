@@ -8,10 +8,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { many, required, storedList, storedValue } from '../stored-fields.js'
 
-const replaceEndpoint = defineScript('replace_webhook_endpoint')
+const replaceEndpoint = defineNamedScript<{
+  keys: 'endpoint' | 'off'
+  given: { before: string | undefined; after: string }
+}>('replace_webhook_endpoint')
 
 /** What a signing secret is derived from. */
 export interface SecretSeed {
@@ -66,13 +69,13 @@ export function createWebhookEndpointStore(writes: Writes, partitions: number): 
     find: async merchantId => decodeEndpoint(await redis.get(keyOf(merchantId))),
     register: async registration => {
       const { merchantId } = registration
-      const [key, offKey] = [keyOf(merchantId), offKeyOf(merchantId)]
+      const [endpoint, off] = [keyOf(merchantId), offKeyOf(merchantId)]
       // Two registrations at once: the second one sees what the first one wrote.
       while (true) {
-        const record = await redis.get(key)
+        const record = await redis.get(endpoint)
         const after = endpointAfter(decodeEndpoint(record), registration)
-        const records = [record ?? '', encodeEndpoint(after)]
-        if ((await writes.run(key, node => replaceEndpoint(node, [key, offKey], records))) === 1) return after
+        const given = { before: record ?? undefined, after: encodeEndpoint(after) }
+        if ((await writes.run(endpoint, node => replaceEndpoint(node, { endpoint, off }, given))) === 1) return after
       }
     },
     offSince: async merchantId => {

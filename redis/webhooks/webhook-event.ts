@@ -128,6 +128,8 @@ export interface QueuedEvent {
   /** Its short form, as it is stored. */
   readonly short: string
   readonly delivery: Delivery
+  /** When it may be sent. */
+  readonly nextAtMs: number
 }
 
 /**
@@ -147,7 +149,8 @@ export function decodeQueued(stored: string, attempts: number, nextAtMs: number 
     traceparent,
     stored,
     short,
-    delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }
+    delivery: { attempts, sinceMs },
+    nextAtMs: nextAtMs ?? sinceMs
   }
 }
 

@@ -12,9 +12,9 @@ import { serverTimeMs } from '../connection/redis-clock.js'
 import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
-import { decodePlace, encodePlace, placesOfMerchant } from './delivery-entry.js'
+import { decodePlace, encodePlace } from './delivery-entry.js'
 import {
   type Attempt,
   decodeAttempt,
@@ -26,7 +26,10 @@ import {
   timeOfEvent
 } from './webhook-event.js'
 
-const replayWebhook = defineScript('replay_webhook')
+const replayWebhook = defineNamedScript<{
+  keys: 'events' | 'deliveries' | 'undeliverable'
+  given: { short: string; about: string; occurredMs: number; place: string; nowMs: number; isListed: true | undefined }
+}>('replay_webhook')
 
 /** Events that one command asks for or removes. */
 const PAGE = 500
@@ -61,15 +64,19 @@ export class WebhookLog {
     this.#payments = payments
   }
 
-  /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
+  /**
+   * What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment; what comes or goes
+   * meanwhile may be missing, or come twice. Of a long line about `max` payments are read.
+   */
   async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
-    const partition = this.#partitionOf(merchantId)
-    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), placesOfMerchant(merchantId), max)) {
-      yield* this.#waitingOf(place, dueMs)
-    }
-    for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*', max)) {
-      yield* this.#waitingOf(place, null)
-    }
+    const line = keys.webhookLine(this.#partitionOf(merchantId), merchantId)
+    let [cursor, count] = ['0', 0]
+    do {
+      const [next, found] = await this.#redis.zscan(line, cursor, 'COUNT', PAGE)
+      for (let i = 0; i < found.length; i += 2) yield* this.#waitingOf(found[i] ?? '', Number(found[i + 1]))
+      cursor = next
+      count += PAGE
+    } while (cursor !== '0' && count < max)
   }
 
   /** What was given up of what occurred since a time, oldest first. */
@@ -206,7 +213,7 @@ export class WebhookLog {
     nowMs: number
   ): Promise<number> {
     const partition = this.#partitionOf(merchantId)
-    const gone = keys.webhookUndeliverable(partition, merchantId)
+    const undeliverable = keys.webhookUndeliverable(partition, merchantId)
     let count = 0
     for (let start = 0; start < changes.length; start += PAGE) {
       const page = changes.slice(start, start + PAGE)
@@ -222,9 +229,19 @@ export class WebhookLog {
         const terms = loaded[index]
         if (terms === undefined) return 0
         const { about, short } = encodeWaiting(change, terms)
-        const places = [keys.webhookEvents(partition, paymentKey), keys.deliveries(partition), gone]
-        const values = [short, encodePlace({ paymentKey, merchantId }), nowMs, state, about, change.occurredAtMs]
-        return replayWebhook(this.#redis, places, values)
+        const events = keys.webhookEvents(partition, paymentKey)
+        return replayWebhook(
+          this.#redis,
+          { events, deliveries: keys.deliveries(partition), undeliverable },
+          {
+            short,
+            about,
+            occurredMs: change.occurredAtMs,
+            place: encodePlace({ paymentKey, merchantId }),
+            nowMs,
+            isListed: state === 'undeliverable' || undefined
+          }
+        )
       })
       for (const answer of await Promise.all(answers)) count += Number(answer)
     }
@@ -240,16 +257,18 @@ export class WebhookLog {
     return readable(text, decodeChange).map(change => loggedEvent(merchantId, state, change))
   }
 
-  /** What is parked waits for its endpoint, which is not asked more often for it. */
+  /** An endpoint that rests is not asked more often for it. */
   async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
-    const list = keys.webhookDue(this.#partitionOf(merchantId))
+    const partition = this.#partitionOf(merchantId)
+    const nowMs = await serverTimeMs(this.#redis)
     const place = encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
-    await this.#redis.zadd(list, 'XX', await serverTimeMs(this.#redis), place)
+    await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
+    await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
     return 1
   }
 
-  /** The events of a payment that stands in a list of deliveries as `place`. */
-  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
+  /** The events of a payment that stands in the line as `place`. */
+  async *#waitingOf(place: string, dueMs: number): AsyncGenerator<LoggedEvent> {
     const [found] = readable(place, decodePlace)
     if (found === undefined) return
     const { paymentKey, merchantId } = found
@@ -263,21 +282,6 @@ export class WebhookLog {
       for (const queued of readable(stored, text => decodeQueued(text, history.length, dueMs)))
         yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
     }
-  }
-
-  /**
-   * Members and scores of a sorted set, in portions; what comes or goes meanwhile may be missing, or come twice. About `max`
-   * members are looked at, those that do not match included.
-   */
-  async *#scan(key: string, pattern: string, max: number): AsyncGenerator<readonly [member: string, score: number]> {
-    let cursor = '0'
-    let count = 0
-    do {
-      const [next, found] = await this.#redis.zscan(key, cursor, 'MATCH', pattern, 'COUNT', PAGE)
-      for (let i = 0; i < found.length; i += 2) yield [found[i] ?? '', Number(found[i + 1])]
-      cursor = next
-      count += PAGE
-    } while (cursor !== '0' && count < max)
   }
 }
 

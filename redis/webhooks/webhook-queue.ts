@@ -1,35 +1,45 @@
 /**
  * Webhook events on their way. Those of a payment stand in a list, in their order; commit.lua appends them.
  *
- * A payment with events has one command in the stream of its partition, or stands in the list of retries, or is parked
- * because the circuit of its merchant's endpoint is open or its share of workers is used. Scripts move it atomically, so it is always
- * in exactly one of them.
+ * A payment with events has one command in the stream of its partition, or stands in the line of its merchant's endpoint: until its
+ * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
-import type { DeliveryState } from '../../machines/webhook-delivery.js'
+import { type Conclusion, type Delivery, type Failing, spanMs, stepOfLine } from '../../machines/webhook-delivery.js'
 import { requeueCommand, requeueEntry, type WorkKind } from '../commands/command-stream.js'
 import { encodeLetter } from '../commands/stored-letter.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
-import { defineScript } from '../scripts.js'
-import { DamagedValue, readable } from '../stored-fields.js'
-import { type DeliveryEntry, decodeDelivery, decodePlace, encodeDelivery, encodePlace } from './delivery-entry.js'
+import { defineNamedScript } from '../scripts.js'
+import { DamagedValue, required, storedValue } from '../stored-fields.js'
+import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { type Attempt, decodeQueued, encodeAttempt, type QueuedEvent } from './webhook-event.js'
 
-const firstWebhook = defineScript('first_webhook')
-const settleWebhook = defineScript('settle_webhook')
-const releaseWebhooks = defineScript('release_webhooks')
-const setAsideWebhook = defineScript('set_aside_webhook')
+const firstWebhook = defineNamedScript<{
+  keys: 'events' | 'tries' | 'endpoint' | 'off' | 'failing'
+  given: Record<string, never>
+}>('first_webhook')
+const concludeWebhook = defineNamedScript<{
+  keys: keyof ReturnType<typeof keysOf>
+  given: ReturnType<typeof givenOf>
+}>('conclude_webhook')
+const fireWebhooks = defineNamedScript<{
+  keys: 'line' | 'lines' | 'failing' | 'deliveries'
+  given: {
+    merchant: string
+    nowMs: number
+    before: string | undefined
+    max: number
+    trial: string | undefined
+    againMs: number
+  }
+}>('fire_webhooks')
 
 /** Attempts that are kept per merchant, about. */
 const ATTEMPTS_KEPT = 1_000
-/** Payments of one merchant that one round releases. */
-const RELEASE_MAX = 100
-/** Retries of a partition whose endpoints are looked at in one reading: what waits longest for a dead one is parked. */
-const RETRIES_READ = 200
-/** A probe without a result for this long (its worker died, or the event had been settled) is followed by another one (ms). */
-const PROBE_PATIENCE_MS = 30_000
+/** Endpoints of a partition that one round looks at. */
+const LINES_MAX = 500
 
 /** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
 export const deliveryWork: WorkKind<DeliveryEntry> = {
@@ -44,60 +54,47 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
 
 /** The first event of a payment, and where it goes. */
 export interface FirstEvent {
-  readonly event: QueuedEvent
+  /** As it is stored. */
+  readonly stored: string
+  /** Null when it is damaged. */
+  readonly event: QueuedEvent | null
+  /** What is wrong with it; '': nothing. */
+  readonly damage: string
+  readonly delivery: Delivery
   /** Null when the merchant has none. */
   readonly endpoint: WebhookEndpoint | null
   /** An operator has switched the webhooks of the merchant off. */
   readonly isOff: boolean
-  /** The circuit of the endpoint is open: only probes are sent. */
-  readonly isOpen: boolean
-  /** Since when all attempts at the endpoint have failed (ms); null: the last one succeeded. */
-  readonly failingSinceMs: number | null
-}
-
-/** The first event of a payment is damaged. */
-export class DamagedEvent extends DamagedValue {
-  readonly stored: string
-
-  constructor(stored: string, reason: string) {
-    super(reason)
-    this.stored = stored
-  }
-}
-
-/** What became of the first event of a payment. */
-export interface Settlement {
-  /** `parked`: not sent, until the endpoint takes more. `forgotten`: kept nowhere. */
-  readonly state: DeliveryState | 'parked' | 'forgotten'
-  /** Of `waiting`: when it is sent again; of `parked`: when it is given up, if the endpoint fails until then (ms). */
-  readonly nextAtMs?: number
-  /** Absent when it was not sent. */
-  readonly attempt?: Attempt
-  /** What it says about the endpoint: `well` closes the circuit. */
-  readonly health?: 'well' | 'failed'
-  /** How long the receiver asked to be left alone (ms). */
-  readonly waitMs?: number
-  /** Parked payments of the merchant to release now. */
-  readonly releases?: number
+  readonly failing: Failing | null
+  /** As it is stored; null: the endpoint works. */
+  readonly failingStored: string | null
 }
 
 /** Methods reject while the durable Redis is unavailable; each may be repeated. */
 export interface WebhookQueue {
-  /** Null when nothing waits any more. Rejects with `DamagedEvent`, and for an event of another version. */
+  /** Null when nothing waits any more. Rejects for an event of another version. */
   first(entry: DeliveryEntry): Promise<FirstEvent | null>
-  /** Ends the command. False when another worker has it by now, and nothing was written. */
-  settle(entry: DeliveryEntry, event: QueuedEvent, settlement: Settlement): Promise<boolean>
-  /** Makes a damaged event a dead letter, and ends the command. False when another worker has it by now. */
-  setAside(entry: DeliveryEntry, event: DamagedEvent): Promise<boolean>
+  /**
+   * Ends the command and writes what `decide` concludes about the endpoint as it is at that moment. Null when another worker has
+   * the command by now, and nothing was written. At most `room` others of the line go on.
+   */
+  conclude(entry: DeliveryEntry, first: FirstEvent, result: Result): Promise<Conclusion | null>
   /** Ends a command of a payment without events. */
   end(entry: DeliveryEntry): Promise<void>
   /** Puts the command back into the stream. */
   requeue(entry: DeliveryEntry): Promise<void>
 }
 
+export interface Result {
+  readonly decide: (failing: Failing | null) => Conclusion
+  /** Null when nothing was sent. */
+  readonly attempt: Attempt | null
+  readonly room: number
+}
+
 export interface QueueOptions {
-  /** The longest that all attempts of an event take. */
-  readonly spanMs: number
+  /** Gaps between attempts. */
+  readonly delaysMs: readonly number[]
   /** How long what was delivered is remembered. */
   readonly retentionMs: number
   /** Undeliverable events that are kept per merchant; the oldest go first. */
@@ -108,10 +105,6 @@ export interface QueueOptions {
 }
 
 export function createWebhookQueue(redis: Redis, options: QueueOptions): WebhookQueue {
-  const { retentionMs, undeliverableMax, onDropped, now } = options
-  const spanMs = Math.ceil(options.spanMs)
-  // Counted from the last attempt that an event may get: a short retention must not drop it at once.
-  const undeliverableMs = retentionMs + spanMs
   return {
     first: entry => firstOf(redis, entry),
     // In this order: `lostCommands` acknowledges an entry that was deleted and not acknowledged.
@@ -120,64 +113,39 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
       await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)
     },
     requeue: async entry => void (await requeueCommand(redis, deliveryWork, entry)),
-    setAside: async (entry, { stored, message }) => {
-      const { partition, paymentKey } = entry
-      const places = [
-        keys.deliveries(partition),
-        keys.webhookEvents(partition, paymentKey),
-        keys.webhookTries(partition, paymentKey),
-        keys.deadLetters(partition)
-      ]
-      const letter = encodeLetter({ reason: message, deadLetteredAtMs: now() })
-      const values = [WEBHOOKS_GROUP, entry.entryId, stored, encodePlace(entry), ...letter]
-      return (await setAsideWebhook(redis, places, values)) === 1
-    },
-    settle: async (entry, { stored, short, delivery: { attempts }, change }, settlement) => {
-      const { state, nextAtMs = 0, attempt, health = '', waitMs = 0, releases = 0 } = settlement
-      const nowMs = now()
-      const dropped = await settleWebhook(redis, placesOf(entry), [
-        WEBHOOKS_GROUP,
-        entry.entryId,
-        encodePlace(entry),
-        entry.merchantId,
-        stored,
-        attempts,
-        state,
-        attempt === undefined ? '' : encodeAttempt(attempt),
-        state === 'waiting' || state === 'parked' ? nextAtMs : change.occurredAtMs,
-        nowMs,
-        health,
-        entry.kind === 'probe' ? 1 : 0,
-        waitMs,
-        releases,
-        Math.max(0, nowMs - retentionMs),
-        ATTEMPTS_KEPT,
-        undeliverableMax,
-        Math.max(0, nowMs - undeliverableMs),
-        undeliverableMs,
-        short
-      ])
-      if (Number(dropped) > 0) onDropped(entry.merchantId, Number(dropped))
-      return dropped !== -1
+    async conclude(entry, read, result) {
+      for (let first = read; ; ) {
+        const conclusion = result.decide(first.failing)
+        const given = givenOf(entry, first, conclusion, result, options)
+        const answer = await concludeWebhook(redis, keysOf(entry), given)
+        if (answer === -1) return null
+        if (typeof answer === 'number') {
+          if (answer > 0) options.onDropped(entry.merchantId, answer)
+          return conclusion
+        }
+        // Another worker has had an outcome with this endpoint meanwhile.
+        const failingStored = String(answer) || null
+        first = { ...first, failingStored, failing: decodeFailing(failingStored) }
+      }
     }
   }
 }
 
-/** Releases parked payments of a partition for whose merchants it is time. Returns how many commands were written. */
-export async function releaseParked(redis: Redis, partition: number, nowMs: number): Promise<number> {
-  const merchants = await redis.zrangebyscore(keys.webhookReleases(partition), '-inf', nowMs)
+/** Lets those go on whose time has come, in the lines of a partition. Returns how many commands were written. */
+export async function fireLines(redis: Redis, partition: number, nowMs: number): Promise<number> {
+  const lines = keys.webhookLines(partition)
+  const merchants = await redis.zrangebyscore(lines, '-inf', nowMs, 'LIMIT', 0, LINES_MAX)
   const counts = await Promise.all(
-    merchants.map(merchantId => {
-      const places = [
-        keys.webhookReleases(partition),
-        keys.webhookParked(partition, merchantId),
-        keys.webhookCircuit(partition, merchantId),
-        keys.deliveries(partition)
-      ]
-      return releaseWebhooks(redis, places, [merchantId, nowMs, RELEASE_MAX, PROBE_PATIENCE_MS])
+    merchants.map(async merchant => {
+      const failing = keys.webhookFailing(partition, merchant)
+      const before = await redis.get(failing)
+      const { max, trial, againMs } = stepOfLine(decodeFailing(before), nowMs)
+      const line = keys.webhookLine(partition, merchant)
+      const given = { merchant, nowMs, before: before ?? undefined, max, trial: encodeFailing(trial), againMs }
+      return Number(await fireWebhooks(redis, { line, lines, failing, deliveries: keys.deliveries(partition) }, given))
     })
   )
-  return sum(counts.map(Number))
+  return sum(counts)
 }
 
 /** All partitions at one moment. */
@@ -197,22 +165,16 @@ export async function deliveryBacklog(redis: Redis, partitions: number): Promise
   const nowMs = await serverTimeMs(redis)
   const read = async (partition: number): Promise<void> => {
     const stream = keys.deliveries(partition)
-    const [commands, [oldest], retries, merchants, next] = await Promise.all([
+    const [commands, [oldest], merchants] = await Promise.all([
       redis.xlen(stream),
       redis.xrange(stream, '-', '+', 'COUNT', 1),
-      redis.zcard(keys.webhookDue(partition)),
-      redis.zrange(keys.webhookReleases(partition), '0', '-1'),
-      redis.zrange(keys.webhookDue(partition), '0', String(RETRIES_READ - 1))
+      redis.zrange(keys.webhookLines(partition), '0', '-1')
     ])
-    const parked = await Promise.all(merchants.map(id => redis.zcard(keys.webhookParked(partition, id))))
-    const waitedFor = new Set([
-      ...merchants,
-      ...next.flatMap(place => readable(place, decodePlace).map(found => found.merchantId))
-    ])
-    const failing = [...waitedFor].map(id => redis.hget(keys.webhookCircuit(partition, id), 'since'))
-    const sinceMs = (await Promise.all(failing)).map(since => Number(since ?? nowMs))
+    const waiting = await Promise.all(merchants.map(id => redis.zcard(keys.webhookLine(partition, id))))
+    const failing = await Promise.all(merchants.map(id => redis.get(keys.webhookFailing(partition, id))))
+    const sinceMs = failing.map(stored => decodeFailing(stored)?.sinceMs ?? nowMs)
     backlog.commands += commands
-    backlog.waiting += retries + sum(parked)
+    backlog.waiting += sum(waiting)
     backlog.failingMs = Math.max(backlog.failingMs, ...sinceMs.map(since => nowMs - since))
     if (oldest !== undefined) {
       backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - Number.parseInt(oldest[0], 10))
@@ -226,52 +188,103 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
+const storedFailing = storedValue<Failing>('failing endpoint', {
+  failures: [required],
+  sinceMs: [required],
+  restsUntilMs: [null]
+})
+
+function encodeFailing(failing: Failing | null): string | undefined {
+  return failing === null ? undefined : storedFailing.encode(failing)
+}
+
+function decodeFailing(stored: string | null): Failing | null {
+  return stored === null ? null : storedFailing.decode(stored)
+}
+
 async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
-  const places = [
-    keys.webhookEvents(partition, paymentKey),
-    keys.webhookTries(partition, paymentKey),
-    keys.webhookEndpoint(partition, merchantId),
-    keys.webhooksOff(partition, merchantId),
-    keys.webhookCircuit(partition, merchantId)
-  ]
-  const [stored, tries, endpoint, isOff, untilMs, failingSinceMs] = (await firstWebhook(redis, places, [])) as [
+  const places = {
+    events: keys.webhookEvents(partition, paymentKey),
+    tries: keys.webhookTries(partition, paymentKey),
+    endpoint: keys.webhookEndpoint(partition, merchantId),
+    off: keys.webhooksOff(partition, merchantId),
+    failing: keys.webhookFailing(partition, merchantId)
+  }
+  const [stored, attempts, endpoint, isOff, failing] = (await firstWebhook(redis, places, {})) as [
     stored: string | null,
-    tries: number,
+    attempts: number,
     endpoint: string | null,
     isOff: 0 | 1,
-    untilMs: string | null,
-    failingSinceMs: string | null
+    failing: string | null
   ]
   if (stored === null) return null
   return {
-    event: queuedOf(stored, tries),
+    stored,
+    ...queuedOf(stored, attempts),
     endpoint: decodeEndpoint(endpoint),
     isOff: isOff === 1,
-    isOpen: untilMs !== null,
-    failingSinceMs: failingSinceMs === null ? null : Number(failingSinceMs)
+    failing: decodeFailing(failing),
+    failingStored: failing
   }
 }
 
-function queuedOf(stored: string, attempts: number): QueuedEvent {
+function queuedOf(stored: string, attempts: number): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
   try {
-    return decodeQueued(stored, attempts, null)
+    const event = decodeQueued(stored, attempts, null)
+    return { event, damage: '', delivery: event.delivery }
   } catch (error) {
-    throw error instanceof DamagedValue ? new DamagedEvent(stored, error.message) : error
+    if (error instanceof DamagedValue) return { event: null, damage: error.message, delivery: { attempts, sinceMs: 0 } }
+    throw error
   }
 }
 
-/** KEYS of settle_webhook.lua. */
-function placesOf({ partition, paymentKey, merchantId }: DeliveryEntry): string[] {
-  return [
-    keys.deliveries(partition),
-    keys.webhookEvents(partition, paymentKey),
-    keys.webhookTries(partition, paymentKey),
-    keys.webhookDue(partition),
-    keys.webhookParked(partition, merchantId),
-    keys.webhookReleases(partition),
-    keys.webhookCircuit(partition, merchantId),
-    keys.webhookJournal(partition, merchantId),
-    keys.webhookAttempts(partition, merchantId),
-    keys.webhookUndeliverable(partition, merchantId)
-  ]
+function keysOf({ partition, paymentKey, merchantId }: DeliveryEntry) {
+  return {
+    deliveries: keys.deliveries(partition),
+    events: keys.webhookEvents(partition, paymentKey),
+    tries: keys.webhookTries(partition, paymentKey),
+    line: keys.webhookLine(partition, merchantId),
+    lines: keys.webhookLines(partition),
+    failing: keys.webhookFailing(partition, merchantId),
+    journal: keys.webhookJournal(partition, merchantId),
+    attempts: keys.webhookAttempts(partition, merchantId),
+    undeliverable: keys.webhookUndeliverable(partition, merchantId),
+    letters: keys.deadLetters(partition)
+  }
+}
+
+function givenOf(
+  entry: DeliveryEntry,
+  { stored, event, damage, delivery, failingStored }: FirstEvent,
+  { event: result, dueMs, failing, lookMs, follow }: Conclusion,
+  { attempt, room }: Result,
+  { delaysMs, retentionMs, undeliverableMax, now }: QueueOptions
+) {
+  const nowMs = now()
+  // Counted from the last attempt that an event may get: a short retention must not drop it at once.
+  const undeliverableMs = retentionMs + spanMs(delaysMs)
+  return {
+    group: WEBHOOKS_GROUP,
+    entry: entry.entryId,
+    place: encodePlace(entry),
+    merchant: entry.merchantId,
+    event: stored,
+    tried: delivery.attempts,
+    before: failingStored ?? undefined,
+    failing: encodeFailing(failing),
+    result,
+    dueMs,
+    attempt: attempt === null ? undefined : encodeAttempt(attempt),
+    attemptsKept: ATTEMPTS_KEPT,
+    short: event?.short,
+    occurredMs: event?.change.occurredAtMs,
+    journalFromMs: Math.max(0, nowMs - retentionMs),
+    undeliverableMax,
+    undeliverableFromMs: Math.max(0, nowMs - undeliverableMs),
+    undeliverableMs,
+    letter: event === null ? encodeLetter({ reason: damage, deadLetteredAtMs: nowMs }) : undefined,
+    lookMs,
+    follow: follow && Math.min(follow.max, room),
+    followDueByMs: follow?.dueByMs
+  }
 }

@@ -2,7 +2,6 @@
 import { isRecord } from '../../runtime/json.js'
 import type { WhatIf } from './view-model.js'
 import { paymentBeginnings, whatIfPayment } from './what-if/payment.js'
-import { webhookBeginnings, whatIfWebhook } from './what-if/webhook.js'
 
 interface Walk {
   readonly beginnings: readonly string[]
@@ -12,10 +11,7 @@ interface Walk {
 
 const STEPS_MAX = 100
 
-const walks = new Map<unknown, Walk>([
-  ['payment', { beginnings: paymentBeginnings, walk: whatIfPayment }],
-  ['webhook', { beginnings: webhookBeginnings, walk: (_, steps) => whatIfWebhook(steps) }]
-])
+const walks = new Map<unknown, Walk>([['payment', { beginnings: paymentBeginnings, walk: whatIfPayment }]])
 
 /** How a what-if of this machine may begin; empty when the machine has no example events. */
 export function beginningsOf(machine: string): readonly string[] {

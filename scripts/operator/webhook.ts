@@ -200,11 +200,7 @@ const EVENT_FIELDS: readonly Field<LoggedEvent>[] = [
   ['status', 'STATUS', ({ change }) => change.status],
   ['occurred_at', 'OCCURRED', ({ change }) => isoTime(change.occurredAtMs)],
   ['attempts_made', 'ATTEMPTS', ({ queued }) => queued?.delivery.attempts ?? null],
-  [
-    'next_attempt_at',
-    'NEXT',
-    ({ state, queued }) => isoTime((state === 'waiting' && queued?.delivery.nextAtMs) || null)
-  ]
+  ['next_attempt_at', 'NEXT', ({ state, queued }) => isoTime((state === 'waiting' && queued?.nextAtMs) || null)]
 ]
 
 const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [

@@ -1,101 +1,217 @@
 import { expect } from 'chai'
-import { type Delivery, type DeliveryEvent, decideDelivery, newDelivery } from '../../machines/webhook-delivery.js'
-import { RETRY_AFTER_MAX_MS, retryDelayMs, spanMs, standardRetries } from '../../machines/webhook-schedule.js'
+import {
+  type Circumstances,
+  type Conclusion,
+  conclude,
+  type Delivery,
+  type Failing,
+  hindranceOf,
+  type Outcome,
+  RETRY_AFTER_MAX_MS,
+  spanMs,
+  stepOfLine
+} from '../../machines/webhook-delivery.js'
 import { readConfig } from '../../runtime/config.js'
 
 const NOW_MS = Date.UTC(2026, 0, 2)
 const HOUR_MS = 3_600_000
-const sending: Delivery = { state: 'sending', attempts: 1, sinceMs: NOW_MS, nextAtMs: NOW_MS }
-const answered = (status: number, retryAfterMs: number | null = null): DeliveryEvent => {
-  return { type: 'ANSWERED', status, retryAfterMs, nowMs: NOW_MS, failingSinceMs: null, random: 0.5 }
-}
-const decided = (delivery: Delivery, event: DeliveryEvent): Delivery => decideDelivery(delivery, event, standardRetries)
+const DELAYS_MS = readConfig({ SERVICE_ENV: 'test' }).webhookRetryDelaysMs
+const SPAN_MS = spanMs(DELAYS_MS)
+const FIRST: Delivery = { attempts: 0, sinceMs: NOW_MS }
+/** No jitter of gaps, and rests that are shorter by a tenth. */
+const MIDDLE = 0.5
 
-describe('the delivery of one webhook event', () => {
-  it('counts an attempt when it is sent', () => {
-    expect(decided(newDelivery(NOW_MS), { type: 'SEND' })).to.deep.equal(sending)
+const answered = (status: number, retryAfterMs: number | null = null): Outcome => ({
+  kind: 'answered',
+  status,
+  retryAfterMs
+})
+const failing = (failures: number, restsUntilMs: number | null = null, sinceMs = NOW_MS): Failing => {
+  return { failures, sinceMs, restsUntilMs }
+}
+const concluded = (
+  outcome: Outcome,
+  before: Failing | null = null,
+  given: Partial<Circumstances & Delivery> = {}
+): Conclusion =>
+  conclude({ ...FIRST, ...given }, before, outcome, {
+    nowMs: NOW_MS,
+    random: MIDDLE,
+    isTrial: false,
+    delaysMs: DELAYS_MS,
+    ...given
   })
 
-  for (const status of [200, 201, 204, 299]) {
-    it(`is delivered by ${status}`, () => expect(decided(sending, answered(status)).state).to.equal('delivered'))
+describe('what follows from the outcome of a webhook event', () => {
+  const works = null
+  const once = failing(1)
+  const rests = failing(5, NOW_MS + 900)
+  /** Has failed for as long as all attempts may take. */
+  const dead = failing(90, NOW_MS + 900, NOW_MS - SPAN_MS)
+  const old = { sinceMs: NOW_MS - SPAN_MS }
+  const last = { attempts: 10 }
+  type Row = readonly [
+    outcome: Outcome,
+    before: Failing | null,
+    delivery: Partial<Delivery>,
+    event: Conclusion['event'],
+    after: Failing | null
+  ]
+  const table: Readonly<Record<string, Row>> = {
+    '2xx': [answered(204), works, FIRST, 'delivered', works],
+    '2xx from an endpoint that failed': [answered(200), once, FIRST, 'delivered', works],
+    '2xx from an endpoint that rests': [answered(299), rests, FIRST, 'delivered', works],
+    '2xx long after the last attempt': [answered(200), dead, { ...old, ...last }, 'delivered', works],
+    '500': [answered(500), works, FIRST, 'waits', once],
+    '301': [answered(301), works, FIRST, 'waits', once],
+    '404': [answered(404), once, FIRST, 'waits', failing(2)],
+    'no answer': [{ kind: 'unanswered' }, works, FIRST, 'waits', once],
+    'a fifth failure in a row': [{ kind: 'unanswered' }, failing(4), FIRST, 'waits', rests],
+    'a failure of what was sent before the rest': [{ kind: 'unanswered' }, rests, FIRST, 'waits', rests],
+    '500 at the last attempt': [answered(500), works, last, 'undeliverable', once],
+    '500 before the last attempt': [answered(500), works, { attempts: 9 }, 'waits', once],
+    '500 from an endpoint that is dead, to an old event': [answered(500), dead, old, 'undeliverable', dead],
+    '500 from an endpoint that is dead, to a younger event': [answered(500), dead, FIRST, 'waits', dead],
+    '500 to an old event, from an endpoint that began to fail later': [answered(500), once, old, 'waits', failing(2)],
+    '500 to an old event, from an endpoint that worked': [answered(500), works, old, 'waits', once],
+    '410': [answered(410), works, FIRST, 'undeliverable', once],
+    '410 at the last attempt': [answered(410), works, last, 'undeliverable', once],
+    'switched off': [{ kind: 'off' }, works, FIRST, 'forgotten', works],
+    'switched off, and dead': [{ kind: 'off' }, dead, old, 'forgotten', works],
+    'its endpoint rests': [{ kind: 'rests' }, rests, FIRST, 'waits', rests],
+    'its endpoint rested until now': [{ kind: 'rests' }, works, FIRST, 'waits', works],
+    'its endpoint is dead': [{ kind: 'rests' }, dead, FIRST, 'waits', dead],
+    'its endpoint is dead, and it is as old': [{ kind: 'rests' }, dead, old, 'undeliverable', dead],
+    'its endpoint takes no more': [{ kind: 'full' }, works, FIRST, 'waits', works],
+    'its endpoint takes no more, and it is old': [{ kind: 'full' }, works, old, 'waits', works],
+    damaged: [{ kind: 'damaged' }, rests, FIRST, 'set aside', rests]
   }
-  for (const status of [301, 307, 400, 401, 404, 429, 500, 503]) {
-    it(`waits after ${status}`, () => {
-      expect(decided(sending, answered(status))).to.include({ state: 'waiting', nextAtMs: NOW_MS + 5_000 })
+  for (const [name, [outcome, before, delivery, event, after]] of Object.entries(table)) {
+    it(`${name}: ${event}`, () => {
+      const { event: given, failing: next } = concluded(outcome, before, delivery)
+      expect([given, next]).to.deep.equal([event, after])
     })
   }
 
-  it('waits without an answer', () => {
-    const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: NOW_MS, failingSinceMs: null, random: 0.5 }
-    expect(decided(sending, event)).to.include({ state: 'waiting', attempts: 1, nextAtMs: NOW_MS + 5_000 })
-  })
-
-  it('stops at 410', () => expect(decided(sending, answered(410)).state).to.equal('undeliverable'))
-
-  it('is given up after ten retries in about three days', () => {
-    let delivery = newDelivery(NOW_MS)
-    let nowMs = NOW_MS
-    let attempts = 0
-    while (delivery.state === 'waiting') {
-      nowMs = delivery.nextAtMs
-      delivery = decided(decided(delivery, { type: 'SEND' }), {
-        type: 'NO_ANSWER',
-        nowMs,
-        failingSinceMs: NOW_MS,
-        random: 0.5
-      })
-      attempts++
+  it('gives an event about three days: ten more attempts', () => {
+    let [delivery, nowMs, endpoint]: [Delivery, number, Failing | null] = [FIRST, NOW_MS, null]
+    for (;;) {
+      const { event, dueMs = 0, failing: next } = concluded({ kind: 'unanswered' }, endpoint, { ...delivery, nowMs })
+      delivery = { ...delivery, attempts: delivery.attempts + 1 }
+      if (event === 'undeliverable') break
+      ;[nowMs, endpoint] = [dueMs, next]
     }
-    expect(delivery.state).to.equal('undeliverable')
-    expect(attempts).to.equal(11)
+    expect(delivery.attempts).to.equal(11)
     expect((nowMs - NOW_MS) / HOUR_MS).to.be.within(70, 72)
   })
 
-  for (const [when, failingSinceMs] of [
-    ['works', null],
-    ['began to fail later', NOW_MS + 1]
-  ] as const) {
-    it(`has all its attempts, however long it waited for them, at an endpoint that ${when}`, () => {
-      const nowMs = NOW_MS + spanMs(standardRetries) + 1
-      const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs, failingSinceMs, random: 0.5 }
-      expect(decided(sending, event).state).to.equal('waiting')
-      const waiting = newDelivery(NOW_MS)
-      expect(() => decided(waiting, { type: 'OVERDUE', nowMs, failingSinceMs })).to.throw('does not take OVERDUE')
-      expect(decided({ ...sending, attempts: 11 }, event).state).to.equal('undeliverable')
-    })
-  }
-
-  it('is given up early when its endpoint has failed for the whole span, and it has waited as long', () => {
-    const failingSinceMs = NOW_MS - HOUR_MS
-    const endMs = NOW_MS + spanMs(standardRetries)
-    const overdue = (nowMs: number): DeliveryEvent => ({ type: 'OVERDUE', nowMs, failingSinceMs })
-    expect(() => decided(newDelivery(NOW_MS), overdue(endMs))).to.throw('does not take OVERDUE')
-    expect(decided(newDelivery(NOW_MS), overdue(endMs + 1)).state).to.equal('undeliverable')
-    const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: endMs + 1, failingSinceMs, random: 0.5 }
-    expect(decided(sending, event).state).to.equal('undeliverable')
-  })
-
-  it('takes nothing more once it is delivered', () => {
-    expect(() => decided({ ...sending, state: 'delivered' }, { type: 'SEND' })).to.throw('delivered does not take SEND')
+  it('is never an exception, and always says when a waiting event is looked at', () => {
+    const kinds = ['damaged', 'off', 'rests', 'full', 'unanswered'] as const
+    const outcomes = [
+      ...[200, 410, 429, 500, 503].map(status => answered(status, 5_000)),
+      ...kinds.map(kind => ({ kind }))
+    ]
+    for (const outcome of outcomes)
+      for (const before of [works, once, rests, dead])
+        for (const attempts of [0, 10, 99])
+          for (const isTrial of [true, false]) {
+            const { event, dueMs, lookMs, failing: next } = concluded(outcome, before, { attempts, isTrial })
+            expect(event === 'waits').to.equal(dueMs !== undefined)
+            if (event === 'waits' || next !== before) expect(lookMs).to.be.a('number')
+          }
   })
 })
 
-describe('the schedule of retries', () => {
-  it('is the default of the configuration', () => {
-    expect(readConfig({ SERVICE_ENV: 'test' }).webhookRetryDelaysMs).to.deep.equal(standardRetries.delaysMs)
-  })
+describe('the gap before the next attempt', () => {
+  const gapMs = (outcome: Outcome, given: Partial<Circumstances & Delivery> = {}): number =>
+    (concluded(outcome, null, given).dueMs ?? 0) - NOW_MS
 
-  it('varies each gap by a fifth, both ways', () => {
-    expect([0, 0.5, 1].map(random => retryDelayMs(standardRetries, 1, null, random))).to.deep.equal([
-      4_000, 5_000, 6_000
-    ])
+  it('varies by a fifth, both ways', () => {
+    const gaps = [0, 0.5, 1].map(random => gapMs({ kind: 'unanswered' }, { random }))
+    expect(gaps).to.deep.equal([4_000, 5_000, 6_000])
   })
 
   it('grows to Retry-After, within a day', () => {
-    expect(retryDelayMs(standardRetries, 1, 60_000, 0.5)).to.equal(60_000)
-    expect(retryDelayMs(standardRetries, 2, 1_000, 0.5)).to.equal(30_000)
-    expect(retryDelayMs(standardRetries, 1, 1e12, 0.5)).to.equal(RETRY_AFTER_MAX_MS)
+    expect(gapMs(answered(429, 60_000))).to.equal(60_000)
+    expect(gapMs(answered(500, 60_000))).to.equal(60_000)
+    expect(gapMs(answered(429, 1_000), { attempts: 1 })).to.equal(30_000)
+    expect(gapMs(answered(503, 1e12))).to.equal(RETRY_AFTER_MAX_MS)
   })
 
-  it('has an end', () => expect(retryDelayMs(standardRetries, 11, null, 0.5)).to.equal(null))
+  it('is none for an event that waits for its endpoint alone: it is due', () => {
+    expect(concluded({ kind: 'rests' }, failing(5, NOW_MS + 900), { sinceMs: 7 })).to.include({ dueMs: 7 })
+    expect(concluded({ kind: 'full' }, null, { sinceMs: 7 })).to.include({ dueMs: 7, lookMs: NOW_MS + 1_000 })
+  })
+})
+
+describe('an endpoint that fails', () => {
+  const restMs = (before: Failing | null, outcome: Outcome, given: Partial<Circumstances> = {}): number | null => {
+    const untilMs = concluded(outcome, before, given).failing?.restsUntilMs ?? null
+    return untilMs === null ? null : untilMs - NOW_MS
+  }
+
+  it('rests after five failures in a row, longer after each trial, for half a minute at most', () => {
+    const rests = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(failures =>
+      restMs(failing(failures - 1, failures > 5 ? NOW_MS : null), { kind: 'unanswered' }, { isTrial: true, random: 0 })
+    )
+    expect(rests).to.deep.equal([null, null, null, null, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    const jittered = [0, 0.5, 1].map(random => restMs(failing(9, NOW_MS), answered(500), { isTrial: true, random }))
+    expect(jittered).to.deep.equal([30_000, 27_000, 24_000])
+  })
+
+  it('rests at once when it asks to be left alone, for half a minute at most', () => {
+    for (const status of [429, 503]) expect(restMs(null, answered(status, 10_000))).to.equal(10_000)
+    expect(restMs(null, answered(429, HOUR_MS))).to.equal(30_000)
+    expect(restMs(null, answered(500, 10_000))).to.equal(null)
+    expect(restMs(null, answered(429))).to.equal(null)
+  })
+
+  it('is looked at when its rest is over, and at once when it works again', () => {
+    const untilMs = NOW_MS + 900
+    expect(concluded(answered(500), failing(4)).lookMs).to.equal(untilMs)
+    expect(concluded({ kind: 'rests' }, failing(5, untilMs)).lookMs).to.equal(untilMs)
+    expect(concluded(answered(200), failing(5, untilMs), { isTrial: true }).lookMs).to.equal(NOW_MS)
+    expect(concluded(answered(200))).not.to.have.property('lookMs')
+  })
+
+  it('lets two of its line follow each success, and what is as old as one that was given up', () => {
+    expect(concluded(answered(200)).follow).to.deep.equal({ max: 2, dueByMs: NOW_MS })
+    expect(concluded({ kind: 'off' }).follow).to.deep.equal({ max: 2, dueByMs: NOW_MS })
+    expect(concluded(answered(410)).follow).to.deep.equal({ max: 1, dueByMs: NOW_MS - SPAN_MS })
+    expect(concluded(answered(500))).not.to.have.property('follow')
+  })
+})
+
+describe('an event whose turn has come', () => {
+  const hindrance = (given: Partial<Parameters<typeof hindranceOf>[0] & Parameters<typeof hindranceOf>[1]>) =>
+    hindranceOf({ damage: '', isOff: false, failing: null, ...given }, { isTrial: false, hasRoom: true, ...given })
+  const resting = failing(5, NOW_MS)
+
+  it('is sent, unless something hinders it', () => {
+    expect(hindrance({})).to.equal(null)
+    expect(hindrance({ failing: failing(4) })).to.equal(null)
+    expect(hindrance({ failing: resting })).to.equal('rests')
+    expect(hindrance({ hasRoom: false })).to.equal('full')
+    expect(hindrance({ isOff: true, failing: resting, hasRoom: false })).to.equal('off')
+    expect(hindrance({ damage: 'no list', isOff: true })).to.equal('damaged')
+  })
+
+  it('is sent as a trial although its endpoint rests, or is full', () => {
+    expect(hindrance({ isTrial: true, failing: resting, hasRoom: false })).to.equal(null)
+    expect(hindrance({ isTrial: true, isOff: true })).to.equal('off')
+  })
+})
+
+describe('the line of an endpoint', () => {
+  it('goes on in portions while the endpoint works, or has not failed five times', () => {
+    for (const before of [null, failing(4)])
+      expect(stepOfLine(before, NOW_MS)).to.deep.equal({ max: 100, trial: null, againMs: NOW_MS + 1_000 })
+  })
+
+  it('stands still while the endpoint rests, then gives one event as a trial, and another when that has no outcome', () => {
+    const before = failing(6, NOW_MS)
+    expect(stepOfLine(before, NOW_MS - 1)).to.deep.equal({ max: 0, trial: null, againMs: NOW_MS })
+    const againMs = NOW_MS + 30_000
+    expect(stepOfLine(before, NOW_MS)).to.deep.equal({ max: 1, trial: failing(6, againMs), againMs })
+  })
 })

@@ -6,9 +6,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Payment } from '../../machines/model.js'
 import { statusChangeOf } from '../../machines/status-change.js'
+import type { Conclusion } from '../../machines/webhook-delivery.js'
 import { deadLetterCommand, ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
 import { listDeadLetters, replayDeadLetter } from '../../redis/commands/dead-letters.js'
-import { fireRetries } from '../../redis/commands/due.js'
 import { decodeReply, encodeReply } from '../../redis/commands/replies.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
@@ -19,8 +19,9 @@ import { createPaymentStore } from '../../redis/payments/payments.js'
 import { createKnownSaleStore } from '../../redis/reconciliation/known-sale.js'
 import { required, storedList, storedValue } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
+import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
-import { createWebhookQueue, deliveryWork, releaseParked, type Settlement } from '../../redis/webhooks/webhook-queue.js'
+import { createWebhookQueue, deliveryWork, fireLines } from '../../redis/webhooks/webhook-queue.js'
 import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, recordOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { plainQueue } from '../support/webhooks.js'
@@ -190,15 +191,18 @@ describe('stored values with any text', () => {
 
       const { after } = await live(test.redis, text)
       const change = statusChangeOf(after, CREATED_MS)
-      const settle = async (settlement: Partial<Settlement> & Pick<Settlement, 'state'>): Promise<void> => {
+      const conclude = async (
+        conclusion: Omit<Conclusion, 'failing'>,
+        attempt: Attempt | null = null
+      ): Promise<void> => {
         const { entries } = await readCommands(test.redis, deliveryWork, 'worker', [PARTITION], 1)
         const [entry] = entries
         const first = entry === undefined ? null : await queue.first(entry)
         if (entry === undefined || first === null) throw new Error('There is no event.')
         expect(first).to.deep.include({ endpoint })
         expect(first.event).to.deep.include({ change, traceparent: text })
-        expect(first.event.terms).to.deep.equal({ externalReference: text, amountCents: after.terms.amountCents })
-        await queue.settle(entry, first.event, settlement)
+        expect(first.event?.terms).to.deep.equal({ externalReference: text, amountCents: after.terms.amountCents })
+        await queue.conclude(entry, first, { decide: failing => ({ ...conclusion, failing }), attempt, room: 1 })
       }
       const eventLog = new WebhookLog(test.redis, PARTITIONS)
       const listed = async (state: 'waiting' | 'undeliverable' | 'delivered') => {
@@ -208,13 +212,11 @@ describe('stored values with any text', () => {
         return events
       }
       const attempt = { eventId: text, atMs: 1, status: null, durationMs: 2, note: text }
-      await settle({ state: 'waiting', nextAtMs: nowMs, attempt })
+      await conclude({ event: 'waits', dueMs: nowMs, lookMs: nowMs }, attempt)
       expect((await listed('waiting')).map(({ history }) => history)).to.deep.equal([[attempt]])
-      expect(await fireRetries(test.redis, PARTITION, nowMs)).to.equal(1)
-      await settle({ state: 'parked', nextAtMs: nowMs })
       expect((await listed('waiting')).map(event => event.change)).to.deep.equal([change])
-      expect(await releaseParked(test.redis, PARTITION, nowMs + 2_000)).to.equal(1)
-      await settle({ state: 'undeliverable' })
+      expect(await fireLines(test.redis, PARTITION, nowMs)).to.equal(1)
+      await conclude({ event: 'undeliverable' })
       const [given] = await listed('undeliverable')
       expect(given?.change).to.deep.equal(change)
       if (given !== undefined) expect(await eventLog.replay(given)).to.equal(1)
@@ -222,7 +224,8 @@ describe('stored values with any text', () => {
       const { entries } = await readCommands(test.redis, deliveryWork, 'worker', [PARTITION], 1)
       const replayed = entries[0] === undefined ? null : await queue.first(entries[0])
       if (entries[0] === undefined || replayed === null) throw new Error('There is no event.')
-      await queue.settle(entries[0], replayed.event, { state: 'delivered' })
+      const decide = (): Conclusion => ({ event: 'delivered', failing: null })
+      await queue.conclude(entries[0], replayed, { decide, attempt: null, room: 1 })
       expect((await listed('delivered')).map(event => event.change)).to.deep.equal([change])
       expect(await eventLog.attempts(MERCHANT, 1)).to.deep.equal([attempt])
     })

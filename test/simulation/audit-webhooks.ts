@@ -70,8 +70,7 @@ export function auditUndelivered({ installation }: Traces): string[] {
   const problems = [...receivers.complaints]
   for (const [key, value] of durable.data.values) {
     const left = value.type === 'list' ? value.list.length : value.type === 'zset' ? value.zset.size : 0
-    if (left > 0 && /:hook(fifo|tries|due|parked|releases|gone)\b/.test(key))
-      problems.push(`${key}: ${left} entries are left`)
+    if (left > 0 && /:hook(fifo|tries|line|lines|gone)\b/.test(key)) problems.push(`${key}: ${left} entries are left`)
   }
   return problems
 }

@@ -13,3 +13,8 @@ export interface Exchange {
   readonly archive?: (archive: PaymentArchive) => PaymentArchive
   readonly webhooks?: (deps: DeliveryDeps) => DeliveryDeps
 }
+
+/** Exchanges one text of a script, word by word. */
+export function replace(text: string, by: string): (lua: string) => string {
+  return lua => lua.replace(text, by)
+}

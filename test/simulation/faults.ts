@@ -132,6 +132,8 @@ export function drawFaults(random: Random): Faults {
 export function drawArchiveFaults(random: Random): Partial<Faults> {
   const maybe = maybeOf(random)
   return {
+    // Holds expire in the trouble of these long worlds, and one whose void was refused waits for its issuer, which no world has.
+    refuse: 0,
     archiveLosesAnswer: maybe(0.5, 0.1),
     archiveSlow: maybe(0.5, 0.2),
     archiveLeavesEveryMs: maybe(0.4, 20_000),

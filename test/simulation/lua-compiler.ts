@@ -23,11 +23,11 @@ import {
 } from './lua-values.js'
 
 /** Runs the script. Answers what it returns. */
-export type CompiledLua = (keys: LuaValue, argv: LuaValue, redis: LuaValue) => LuaValue[]
+export type CompiledLua = (keys: LuaValue, argv: LuaValue, redis: LuaValue, cjson: LuaValue) => LuaValue[]
 
-/** What a translation refers to; the three arguments follow. */
+/** What a translation refers to; the arguments follow. */
 const REFERENCES = { globals, isLess, isTrue, lengthOf, modulo, tableOf, tableWith, toNumber, toText }
-const GIVEN = ['KEYS', 'ARGV', 'redis']
+const GIVEN = ['KEYS', 'ARGV', 'redis', 'cjson']
 
 /** `script`: one character per byte. Throws the parser's error, or an error that says what is not covered. */
 export function compileLua(script: string): CompiledLua {

@@ -47,7 +47,7 @@ describe('Lua in simulated worlds', () => {
     for (const script of [
       'while true do end',
       'x = 1',
-      'return cjson.encode({})',
+      'return cmsgpack.pack({})',
       'return string.match("a", "%b()")'
     ]) {
       expect(() => run(script), script).to.throw('add it to')

@@ -4,7 +4,7 @@
  * Texts outside are strings of JavaScript, and inside strings of bytes, as Lua has them.
  */
 import { type CompiledLua, compileLua } from './lua-compiler.js'
-import { LuaError, LuaTable, type LuaValue, tableWith } from './lua-values.js'
+import { LuaError, LuaTable, type LuaValue, tableWith, toText } from './lua-values.js'
 
 /** What a command of Redis answers. */
 export type Reply = string | number | null | readonly Reply[]
@@ -35,13 +35,27 @@ export function runLua(script: string, keys: readonly string[], args: readonly s
   const before = server
   server = call
   try {
-    const [first] = compile(script)(new LuaTable(keys.map(toBytes)), new LuaTable(args.map(toBytes)), redis)
+    const [first] = compile(script)(new LuaTable(keys.map(toBytes)), new LuaTable(args.map(toBytes)), redis, cjson)
     return toReply(first)
   } catch (error) {
     throw error instanceof LuaError ? new ReplyError(`ERR ${error.message}`) : error
   } finally {
     server = before
   }
+}
+
+/** The `cjson` of a server's scripts, without null. */
+const cjson = tableWith([], [['decode', text => [fromJson(JSON.parse(fromBytes(toText(text))))]]])
+
+function fromJson(value: unknown): LuaValue {
+  if (typeof value === 'string') return toBytes(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (Array.isArray(value)) return new LuaTable(value.map(fromJson))
+  if (value === null || typeof value !== 'object') throw new Error('The simulation gives scripts no null.')
+  return tableWith(
+    [],
+    Object.entries(value).map(([name, one]) => [name, fromJson(one)])
+  )
 }
 
 function compile(script: string): CompiledLua {

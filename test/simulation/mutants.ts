@@ -5,12 +5,12 @@
 import type { Payment } from '../../machines/model.js'
 import type { QueryOutcome } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
-import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
 import type { ContraryKind } from '../support/contrary-kinds.js'
 import { contraryMutants } from './contrary-mutants.js'
-import type { Exchange } from './exchange.js'
+import { type Exchange, replace } from './exchange.js'
 import type { ScenarioName } from './scenarios.js'
 import type { NetworkTrouble } from './simulated-network.js'
+import { webhookMutants } from './webhook-mutants.js'
 
 export interface Mutant extends Exchange {
   readonly description: string
@@ -63,8 +63,8 @@ export const mutants = {
   'lost-next-delivery': {
     description: 'The event behind one that was delivered gets no command.',
     script: replace(
-      "if redis.call('EXISTS', events) == 1 then\n    redis.call('XADD', stream",
-      "if false then\n    redis.call('XADD', stream"
+      "if redis.call('EXISTS', keys.events) == 1 then\n    redis.call('XADD', keys.deliveries",
+      "if false then\n    redis.call('XADD', keys.deliveries"
     )
   },
   'forgotten-leaf-mark': {
@@ -74,35 +74,6 @@ export const mutants = {
   'left-in-leaf': {
     description: 'A payment whose status changes stays in the leaf of the status before.',
     script: replace("redis.call('ZREM', places[last], prefix .. member)", '')
-  },
-  'dropped-webhook': {
-    description: 'A webhook event that was not delivered has no time at which it is sent again.',
-    script: replace("redis.call('ZADD', dueTimes, atMs, token)", '')
-  },
-  'overtaken-webhook': {
-    description: 'A webhook event that failed goes behind the later ones of its payment.',
-    script: replace("redis.call('RPUSH', tries, attempt)", "redis.call('RPUSH', events, redis.call('LPOP', events))")
-  },
-  'no-delivery-fence': {
-    description: 'A worker whose delivery was taken over, and settled by another one, settles the next event.',
-    // Among all worlds it is one in a hundred: the next event must wait when the suspended worker goes on.
-    showsSuspended: 'capture while the receiver of webhooks is away',
-    script: lua =>
-      lua
-        .replace("redis.call('LINDEX', events, 0) == event and redis.call('LLEN', tries) == tonumber(tried)", 'true')
-        .replace('entry) == 0 then\n  return -1\nend', 'entry) == 0 then\nend')
-  },
-  'webhook-settled-before-sent': {
-    description: 'A webhook event is noted as delivered before it is sent.',
-    webhooks: deps => ({ ...deps, queue: settlingEarly(deps.queue) })
-  },
-  'forgotten-parked-payments': {
-    description: 'A payment that waits for its endpoint is never looked at again.',
-    script: replace("redis.call('ZADD', releases, 'NX'", "redis.call('ZADD', 'nowhere', 'NX'")
-  },
-  'silence-is-delivery': {
-    description: 'A webhook event that got no answer counts as delivered.',
-    webhooks: deps => ({ ...deps, sender: { ...deps.sender, post: (...args) => answerAtAnyRate(deps, args) } })
   },
   'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
@@ -235,34 +206,11 @@ redis.call('XADD', KEYS[3], '*', 's'`
       }
     })
   },
+  ...webhookMutants,
   ...contraryMutants
 } as const satisfies Record<string, Mutant>
 
 export type MutantName = keyof typeof mutants
-
-function replace(text: string, by: string): (lua: string) => string {
-  return lua => lua.replace(text, by)
-}
-
-function settlingEarly(queue: DeliveryDeps['queue']): DeliveryDeps['queue'] {
-  return {
-    ...queue,
-    first: async entry => {
-      const first = await queue.first(entry)
-      if (first === null) return null
-      await queue.settle(entry, first.event, { state: 'delivered' })
-      return first
-    }
-  }
-}
-
-async function answerAtAnyRate(
-  { sender }: DeliveryDeps,
-  args: Parameters<DeliveryDeps['sender']['post']>
-): ReturnType<DeliveryDeps['sender']['post']> {
-  const outcome = await sender.post(...args)
-  return outcome.status !== null ? outcome : { status: 200, retryAfterMs: null, note: '' }
-}
 
 function withLastRefund(payment: Payment): Payment {
   return { ...payment, progress: { ...payment.progress, refunds: payment.progress.refunds.slice(-1) } }

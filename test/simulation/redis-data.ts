@@ -142,13 +142,6 @@ const commands: Readonly<Record<string, Command>> = {
     if (hash?.size === 0) data.remove(key)
     return removed
   },
-  HINCRBY: (data, [key = '', field = '', by]) => {
-    const hash = data.hash(key) ?? new Map<string, string>()
-    data.values.set(key, { type: 'hash', hash })
-    const sum = Number(hash.get(field) ?? 0) + Number(by)
-    hash.set(field, String(sum))
-    return sum
-  },
   RPUSH: (data, [key = '', ...items]) => {
     const list = data.list(key) ?? []
     data.values.set(key, { type: 'list', list })
@@ -160,13 +153,15 @@ const commands: Readonly<Record<string, Command>> = {
   LLEN: (data, [key = '']) => data.list(key)?.length ?? 0,
   ZADD: (data, [key = '', ...args]) => {
     const option = args[0]?.toUpperCase()
-    const isOption = option === 'XX' || option === 'NX'
+    const isOption = option === 'XX' || option === 'NX' || option === 'LT'
     const pairs = isOption ? args.slice(1) : args
     const zset = data.zset(key) ?? new Map<string, number>()
     const sizeBefore = zset.size
     for (let place = 0; place < pairs.length; place += 2) {
       const [score = '', member = ''] = pairs.slice(place, place + 2)
-      const isLeftOut = zset.has(member) ? option === 'NX' : option === 'XX'
+      const before = zset.get(member)
+      const isLater = option === 'LT' && before !== undefined && Number(score) >= before
+      const isLeftOut = isLater || (before !== undefined ? option === 'NX' : option === 'XX')
       if (!isLeftOut) zset.set(member, Number(score))
     }
     if (zset.size > 0) data.values.set(key, { type: 'zset', zset })

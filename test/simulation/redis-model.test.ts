@@ -75,7 +75,7 @@ function withStableIds(server: Server): Server {
   }
   return async step => {
     const sent = step.map(arg =>
-      /^#\d+$/.test(arg) ? (ids[Number(arg.slice(1)) % Math.max(1, ids.length)] ?? '0-1') : arg
+      arg.replace(/^#\d+$|(?<=")#\d+(?=")/g, name => ids[Number(name.slice(1)) % Math.max(1, ids.length)] ?? '0-1')
     )
     const reply = named(await server(sent))
     // How long an entry has been idle is a matter of the moment.
@@ -192,7 +192,7 @@ function scriptSteps(random: Random): Steps {
       ['', 'payments', entry, consumer, '', '', one('member'), random.pick(['', version])]
     ),
     script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
-    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]', random.pick(['', '30'])]),
+    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]', '30']),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
@@ -266,21 +266,20 @@ function commitSteps(random: Random): Step[] {
 function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
   const [entry, events, tries, place] = [anEntry(random), one('events'), one('tries'), `[1,"${one('payment')}","m"]`]
-  const score = String(random.between(0, 20))
-  const [oldest, kept] = [String(random.between(0, 6)), String(random.between(1, 3))]
+  const score = random.between(0, 20)
+  const some = <T>(value: T): T | undefined => random.pick([value, undefined])
   const short = `[${one('event')}]`
   const event = `[1,${score},[9,"r"],${short}]`
-  const places = ['hookdue', 'parked', 'releases', 'circuit', 'journal', 'attempts', 'given up']
-  const outcome = [
-    random.pick(['delivered', 'waiting', 'waiting', 'parked', 'parked', 'undeliverable', 'undeliverable', 'forgotten']),
-    random.pick(['', 'an attempt']),
-    score,
-    '1000',
-    random.pick(['well', 'failed', 'failed', '']),
-    random.pick(['0', '1']),
-    random.pick(['0', '5000']),
-    random.pick(['0', '2'])
-  ]
+  const failing = random.pick([undefined, undefined, '[1,1,1]', '[1,5,1,9]'])
+  const given = {
+    ...{ group: 'payments', entry, place, merchant: 'm', event, tried: random.between(0, 1), short, occurredMs: score },
+    result: random.pick(['delivered', 'waits', 'waits', 'undeliverable', 'undeliverable', 'forgotten', 'set aside']),
+    ...{ before: failing, failing: random.pick([failing, undefined, '[1,5,1,9]']), dueMs: score, lookMs: some(score) },
+    ...{ attempt: some('an attempt'), attemptsKept: 1_000, journalFromMs: 0, letter: ['l', 'letter'] },
+    ...{ undeliverableMax: random.between(1, 3), undeliverableFromMs: random.between(0, 6), undeliverableMs: 9_999 },
+    ...{ follow: some(random.between(0, 2)), followDueByMs: score }
+  }
+  const step = { merchant: 'm', nowMs: score, before: failing, againMs: random.between(0, 20) }
   return [
     ['RPUSH', events, event],
     ['RPUSH', tries, 'a try'],
@@ -288,47 +287,31 @@ function webhookSteps(random: Random): Steps {
     ['RPOP', events],
     ['LINDEX', events, '0'],
     ['LLEN', tries],
-    ['HINCRBY', 'circuit', 'failures', '1'],
-    ['ZADD', 'releases', 'NX', score, 'm'],
+    ['ZADD', 'lines', 'LT', String(score), 'm'],
     script(
-      'settle_webhook',
-      [STREAM, events, tries, ...places],
-      [
-        'payments',
-        entry,
-        place,
-        'm',
-        event,
-        String(random.between(0, 1)),
-        ...outcome,
-        '0',
-        '1000',
-        kept,
-        oldest,
-        '9999',
-        short
-      ]
+      'conclude_webhook',
+      [STREAM, events, tries, 'line', 'lines', 'failing', 'journal', 'attempts', 'given up', 'dead'],
+      [JSON.stringify(given)]
     ),
-    script('set_aside_webhook', [STREAM, events, tries, 'dead'], ['payments', entry, event, place, 'l', 'letter']),
-    script('first_webhook', [events, tries, 'endpoint', 'off', 'circuit'], []),
+    script('first_webhook', [events, tries, 'endpoint', 'off', 'failing'], ['{}']),
     script(
-      'release_webhooks',
-      ['releases', 'parked', 'circuit', STREAM],
-      ['m', String(1_000 * Number(score)), '2', '9']
+      'fire_webhooks',
+      ['line', 'lines', 'failing', STREAM],
+      [JSON.stringify({ ...step, ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }]) })]
     ),
+    script('replace_webhook_endpoint', ['endpoint', 'off'], [JSON.stringify({ before: some('a'), after: 'a' })]),
     script(
       'replay_webhook',
       [events, STREAM, 'given up'],
-      [short, place, score, random.pick(['delivered', 'undeliverable']), '[9,"r"]', score]
+      [JSON.stringify({ short, about: '[9,"r"]', occurredMs: score, place, nowMs: score, isListed: some(true) })]
     ),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],
-    ['HGET', 'circuit', 'until'],
+    ['GET', 'failing'],
     ['ZRANGE', 'given up', '0', '9', 'WITHSCORES'],
-    ['ZRANGE', 'parked', '0', '5', 'WITHSCORES'],
-    ['ZRANGE', 'hookdue', '0', '5', 'WITHSCORES'],
-    ['ZRANGE', 'releases', '0', '0', 'WITHSCORES'],
-    ['XLEN', random.pick(['journal', 'attempts'])]
+    ['ZRANGE', 'line', '0', '5', 'WITHSCORES'],
+    ['ZRANGE', 'lines', '0', '0', 'WITHSCORES'],
+    ['XLEN', random.pick(['journal', 'attempts', 'dead'])]
   ]
 }
 

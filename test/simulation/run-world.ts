@@ -235,6 +235,6 @@ export function isAtRest({ durable, config }: Installation): boolean {
 
 /** The lists of a partition whose times become commands. */
 function wakeUpsOf(partition: number): string[] {
-  const lists = [keys.due, keys.reconcile, keys.webhookDue, keys.webhookReleases]
+  const lists = [keys.due, keys.reconcile, keys.webhookLines]
   return lists.map(list => list(partition))
 }

@@ -6,7 +6,6 @@ import type { Payments } from '../../api/payments/payments-port.js'
 import { createPayments } from '../../api/payments/submit.js'
 import type { PaymentArchive } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
-import { spanMs } from '../../machines/webhook-schedule.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { createCommandQueue, paymentWork } from '../../redis/commands/command-stream.js'
 import { listenForReplies } from '../../redis/commands/replies.js'
@@ -48,7 +47,6 @@ import { Process, type World } from './world.js'
 const DAY_MS = 24 * 3_600_000
 /** Longer than any trouble of the network, as 72 h are. */
 const GIVE_NOTIFICATION_UP_AFTER_MS = 700_000
-const WEBHOOK_JITTER = 0.2
 const WORKER = 'payments.'
 /** Payments in one key of an index. Few, so that worlds have leaves, too. */
 const INDEX_MAX = 1
@@ -234,11 +232,11 @@ export class Installation {
   async #runWebhooks(process: Process): Promise<void> {
     const { config } = this
     const redis = this.connect(process, this.durable)
-    const retries = { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER }
+    const delaysMs = config.webhookRetryDelaysMs
     const silent = (): void => undefined
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, {
-        spanMs: spanMs(retries),
+        delaysMs,
         retentionMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
@@ -247,7 +245,7 @@ export class Installation {
       lock: this.#lockOf(process),
       secrets: { secretOf: ({ salt }) => `whsec_${salt}` },
       sender: this.receivers.connect(process, config.webhookTimeoutMs),
-      retries,
+      delaysMs,
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),

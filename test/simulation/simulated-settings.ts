@@ -31,7 +31,7 @@ const SETTINGS = {
   WORKER_CONCURRENCY: '3',
   WEBHOOK_TIMEOUT_MS: '2500',
   WEBHOOK_POLL_MS: '500',
-  // Few, so that payments are parked.
+  // Few, so that endpoints are full.
   WEBHOOK_CONCURRENCY: '2',
   // Many, so that no trouble lasts until an event is given up.
   WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,

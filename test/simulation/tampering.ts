@@ -50,13 +50,22 @@ function tamper(world: World, installation: Installation): void {
     'consumer deleted': ['XGROUP', 'DELCONSUMER', stream, group, consumer],
     trimmed: ['XTRIM', stream, 'MAXLEN', String(random.between(0, KEPT_MAX))]
   }
-  // The events of a payment are not in the stream of deliveries, but only what asks to send the first of them.
-  if (way === 'trimmed' && !isOfPayments) return
+  // Without the request of a merchant or a wake-up nothing brings back what a trimmed stream lost: a notification, the order to send an event.
+  if (way === 'trimmed' && (!isOfPayments || holdsNotification(installation, stream))) return
   world.note(`stream ${way}`, stream)
   durable.execute(command[way], () => undefined)
   if (!random.chance(DIES)) return
   const workers = installation.living().filter(({ name }) => name.startsWith('payments.'))
   shuffled(world, workers)[0]?.kill()
+}
+
+function holdsNotification({ durable }: Installation, stream: string): boolean {
+  const entries = [...(durable.data.stream(stream)?.entries ?? [])]
+  const place = { partition: 0, consumer: '', delivery: '' }
+  return entries.some(([entryId, fields]) => {
+    const { command } = paymentWork.decode({ ...place, entryId, fields: [...fields] })
+    return command.kind === 'network_notification'
+  })
 }
 
 function shuffled<T>({ random }: World, items: readonly T[]): T[] {

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
 import type { EventTerms, StatusChange } from '../../machines/status-change.js'
-import { type RetryPolicy, spanMs } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
@@ -46,7 +45,8 @@ export interface Deliverer {
 
 export interface DelivererOptions {
   readonly clock?: { now(): number }
-  readonly retries?: RetryPolicy
+  /** Gaps between attempts. */
+  readonly delaysMs?: readonly number[]
   readonly concurrency?: number
   /** Events that the process works on at the same time. */
   readonly slots?: number
@@ -63,8 +63,10 @@ export interface DelivererOptions {
 /** Longer than any pause of the machine. */
 const LOCK_TTL_MS = 10_000
 
-/** The same gaps as in life, without jitter. */
-const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
+/** The first gaps of life. */
+const PLAIN_DELAYS_MS = [5_000, 30_000, 120_000]
+/** In the middle of the jitter of gaps. */
+const PLAIN_RANDOM = 0.5
 
 const silent = createLogger('webhooks', 'silent')
 const noMetrics = {
@@ -78,28 +80,29 @@ const noMetrics = {
 /** A queue that keeps what is given up and says nothing about what it drops. */
 export const plainQueue = {
   retentionMs: 30 * 24 * 3_600_000,
-  spanMs: 4 * 24 * 3_600_000,
+  /** With jitter, four days. */
+  delaysMs: [80 * 3_600_000],
   undeliverableMax: 100_000,
   onDropped: () => undefined
 }
 
 /** A process `webhooks`, and of `timers` what concerns it. */
 export async function startDeliverer(test: TestRedis, options: DelivererOptions = {}): Promise<Deliverer> {
-  const { log = silent, retries = plainRetries, wrap = queue => queue } = options
+  const { log = silent, delaysMs = PLAIN_DELAYS_MS, wrap = queue => queue } = options
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
   const clock = options.clock ?? { now: () => Date.now() }
   const { ca } = await receiverTls()
   const policy = createEgressPolicy(options.allowedNetworks ?? ['127.0.0.0/8'])
   const sender = createSender({ policy, timeoutMs: options.timeoutMs ?? 5_000, ca })
   const deps = {
-    queue: wrap(createWebhookQueue(redis, { ...plainQueue, spanMs: spanMs(retries), now: clock.now })),
+    queue: wrap(createWebhookQueue(redis, { ...plainQueue, delaysMs, now: clock.now })),
     lock: createPaymentLock([test.secrets], LOCK_TTL_MS, log),
     secrets: { secretOf },
     sender,
-    retries,
+    delaysMs,
     concurrency: options.concurrency ?? 64,
     clock,
-    random: () => 0.5,
+    random: () => PLAIN_RANDOM,
     metrics: { ...noMetrics, ...options.metrics },
     log
   }

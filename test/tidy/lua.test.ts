@@ -27,7 +27,9 @@ describe('Lua scripts', function () {
     const modules = readSources().filter(({ path }) => path.startsWith('redis/'))
     const homes = new Map(
       modules.flatMap(({ path, text }) =>
-        [...text.matchAll(/defineScript\('(\w+)'\)/g)].map(([, name = '']) => [name, dirname(path)] as const)
+        [...text.matchAll(/define(?:Named)?Script(?:<[^(]*>)?\('(\w+)'\)/g)].map(
+          ([, name = '']) => [name, dirname(path)] as const
+        )
       )
     )
     const lost = scripts.filter(({ path }) => (homes.get(basename(path, '.lua')) ?? 'redis/includes') !== dirname(path))
@@ -39,7 +41,7 @@ describe('Lua scripts', function () {
   })
 
   for (const { path, header, body } of scripts) {
-    it(`${path} has a header with its purpose, KEYS, ARGV and result, and keeps to it`, () => {
+    it(`${path} has a header with its purpose, what it gets and its result, and keeps to it`, () => {
       expect(header, 'purpose').to.match(/^-- [A-Z][^\n]{10,}/)
       expect(header, 'result').to.match(/^-- Returns /m)
       for (const list of ['KEYS', 'ARGV']) {
@@ -55,9 +57,17 @@ describe('Lua scripts', function () {
         expect(without(documented.from, used.from), `${list}[n..] in the header and not used`).to.deep.equal([])
         expect(without(used.from, documented.from), `${list} from n on used and not in the header`).to.deep.equal([])
       }
+      for (const table of ['keys', 'given']) {
+        expect(namesIn(body, table), `${table} used, and in the header`).to.deep.equal(namesIn(header, table))
+      }
     })
   }
 })
+
+/** The names of `keys.events`, each once. */
+function namesIn(text: string, table: string): string[] {
+  return [...new Set([...text.matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'))].map(([, name = '']) => name))].sort()
+}
 
 /** The numbers of `KEYS[1]`. */
 function indexesOf(text: string, list: string): number[] {

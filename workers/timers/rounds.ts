@@ -6,14 +6,14 @@
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
 import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
-import { countDue, FIRE_MAX, fireRetries, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
+import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
-import { releaseParked } from '../../redis/webhooks/webhook-queue.js'
+import { fireLines } from '../../redis/webhooks/webhook-queue.js'
 
 /**
  * Fires as many wake-ups of a kind as the pace allows. Returns the number of commands written. Partitions share alike: one
@@ -52,14 +52,13 @@ export async function wakeRound(
 }
 
 /**
- * Turns retries that are due, and parked payments that may continue, into commands for `webhooks`. Returns how many.
- * `nowMs` is real time, also where the clock of the test environment was moved.
+ * Turns webhook events whose time has come into commands for `webhooks`. Returns how many. `nowMs` is real time, also where the
+ * clock of the test environment was moved.
  */
 export async function deliveryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
   let fired = 0
   await inEach(redis, partitionNumbers(partitions), async partition => {
-    for (let count = FIRE_MAX; count === FIRE_MAX; fired += count) count = await fireRetries(redis, partition, nowMs)
-    fired += await releaseParked(redis, partition, nowMs)
+    fired += await fireLines(redis, partition, nowMs)
   })
   return fired
 }

@@ -1,17 +1,18 @@
 /**
- * One command: the first event of a payment is sent under the lock of its deliveries. One script writes the outcome and
- * schedules what comes next.
+ * One command: the first event of a payment is sent under the lock of its deliveries. What follows is decided in
+ * machines/webhook-delivery.ts, and written by one script.
  *
  * If a worker dies, another one takes over its command and sends the event again. A worker that was only suspended then
  * writes nothing, because the command is no longer its own. So an event may arrive twice, but never before the one
- * before it was settled.
+ * before it was concluded.
  */
-import { decideDelivery, overdueAtMs } from '../../machines/webhook-delivery.js'
+import { type Conclusion, conclude, type Failing, hindranceOf } from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
-import { DamagedEvent, type FirstEvent, type Settlement } from '../../redis/webhooks/webhook-queue.js'
+import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
+import type { FirstEvent } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../payments/intake.js'
@@ -22,8 +23,6 @@ import { createReceivers, type Receiver } from './receivers.js'
 
 const LOCKED_RETRY_MS = 50
 const UNAVAILABLE_RETRY_MS = 200
-/** Parked payments that one success releases, until the window of the endpoint is full. */
-const RELEASES_MAX = 2
 
 export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
 
@@ -38,7 +37,7 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
         const outcome = await lock.hold(deliveryLock(entry.paymentKey), held =>
           deliverFirst(entry, receiver, deps, { held, interrupted })
         )
-        if (outcome === 'settled') return 'ended'
+        if (outcome === 'concluded') return 'ended'
         if (outcome === 'cut') break
         await delay(LOCKED_RETRY_MS, stopping)
       } catch (error) {
@@ -73,64 +72,57 @@ async function deliverFirst(
   receiver: Receiver,
   deps: DeliveryDeps,
   { held, interrupted }: Signals
-): Promise<'settled' | 'cut'> {
-  const first = await deps.queue.first(entry).catch(damagedOnly)
-  if (first instanceof DamagedEvent) {
-    if (!(await deps.queue.setAside(entry, first))) return 'settled'
-    deps.metrics.failed('set_aside')
-    const context = { ...idsOf(entry), reason: first.message }
-    warnRateLimited(receiver.log, context, 'a damaged webhook event becomes a dead letter: see dead-letter list')
-    return 'settled'
-  }
+): Promise<'concluded' | 'cut'> {
+  const { queue, clock, delaysMs, log } = deps
+  const first = await queue.first(entry)
   if (first === null) {
-    await deps.queue.end(entry)
-    return 'settled'
+    await queue.end(entry)
+    return 'concluded'
   }
-  let settlement = settledUnsent(entry, first, receiver, deps)
-  if (settlement === null) {
-    const sent = await receiver.during(() => attemptDelivery(first, entry.merchantId, deps, held))
-    if (held.aborted || interrupted.aborted) return 'cut'
-    receiver.note(sent.attempt.status)
-    settlement = sent
+  const { event, endpoint } = first
+  const isTrial = entry.kind === 'trial'
+  const hindrance = hindranceOf(first, { isTrial, hasRoom: receiver.room > 0 })
+  const send = (queued: QueuedEvent) =>
+    receiver.during(() => attemptDelivery(queued, endpoint, entry.merchantId, deps, held))
+  const sent = hindrance !== null || event === null ? null : await send(event)
+  if (sent !== null && (held.aborted || interrupted.aborted)) return 'cut'
+  if (sent !== null) receiver.note(sent.attempt.status)
+  const outcome = sent?.outcome ?? { kind: hindrance ?? 'damaged' }
+  const circumstances = { nowMs: clock.now(), random: deps.random(), isTrial, delaysMs }
+  const result = {
+    decide: (failing: Failing | null) => conclude(first.delivery, failing, outcome, circumstances),
+    attempt: sent?.attempt ?? null,
+    room: receiver.room
   }
-  const releases = Math.min(receiver.room, RELEASES_MAX)
-  await untilWritten(() => deps.queue.settle(entry, first.event, { ...settlement, releases }), deps.log)
-  if (settlement.state === 'undeliverable') {
-    deps.metrics.gaveUp()
+  report(await untilWritten(() => queue.conclude(entry, first, result), log), entry, first, receiver, deps)
+  return 'concluded'
+}
+
+/** `conclusion` null: another worker has concluded it. */
+function report(
+  conclusion: Conclusion | null,
+  entry: DeliveryEntry,
+  { event, damage }: FirstEvent,
+  receiver: Receiver,
+  { metrics }: DeliveryDeps
+): void {
+  if (conclusion?.event === 'undeliverable') {
+    metrics.gaveUp()
     // An endpoint that is down for days loses as many events as its merchant has payments.
-    warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event is undeliverable')
+    warnRateLimited(receiver.log, { event_id: event?.eventId }, 'a webhook event is undeliverable')
   }
-  return 'settled'
-}
-
-function damagedOnly(error: unknown): DamagedEvent {
-  if (error instanceof DamagedEvent) return error
-  throw error
-}
-
-/** The settlement of an event that is not sent now; null: it is sent. */
-function settledUnsent(
-  { kind }: DeliveryEntry,
-  { event: { delivery }, isOff, isOpen, failingSinceMs }: FirstEvent,
-  { room }: Receiver,
-  { clock, retries }: DeliveryDeps
-): Settlement | null {
-  // It counts as a success, so that what waits behind a dead endpoint goes as soon as it is due.
-  if (isOff) return { state: 'forgotten', health: 'well' }
-  if (kind === 'probe' || (!isOpen && room > 0)) return null
-  const nowMs = clock.now()
-  // An event behind one that was given up is younger, and gets its own whole span.
-  const overdueMs = Math.ceil(overdueAtMs(delivery, failingSinceMs ?? delivery.sinceMs, retries))
-  if (!isOpen || nowMs <= overdueMs) return { state: 'parked', nextAtMs: overdueMs }
-  return { state: decideDelivery(delivery, { type: 'OVERDUE', nowMs, failingSinceMs }, retries).state }
+  if (conclusion?.event === 'set aside') {
+    metrics.failed('set_aside')
+    const context = { ...idsOf(entry), reason: damage }
+    warnRateLimited(receiver.log, context, 'a damaged webhook event becomes a dead letter: see dead-letter list')
+  }
 }
 
 /** Repeats until Redis takes it: a short outage of Redis must not cause a second delivery. */
-async function untilWritten(write: () => Promise<unknown>, log: Logger): Promise<void> {
+async function untilWritten<Answer>(write: () => Promise<Answer>, log: Logger): Promise<Answer> {
   for (;;) {
     try {
-      await write()
-      return
+      return await write()
     } catch (error) {
       if (!isRedisUnavailable(error)) throw error
       warnRateLimited(log, { err: error }, 'a webhook result could not be written, trying again')

@@ -1,5 +1,4 @@
 /** The dependencies of webhook delivery; tests replace them. */
-import type { RetryPolicy } from '../../machines/webhook-schedule.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -13,7 +12,8 @@ export interface DeliveryDeps {
   readonly lock: PaymentLock
   readonly secrets: Pick<WebhookSecrets, 'secretOf'>
   readonly sender: Sender
-  readonly retries: RetryPolicy
+  /** Gaps between attempts. */
+  readonly delaysMs: readonly number[]
   /** Events under way to one endpoint at the most. */
   readonly concurrency: number
   /** Real time, also where the clock of the test environment was moved. */

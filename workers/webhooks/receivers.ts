@@ -1,12 +1,10 @@
-/** What one process knows about the endpoints of merchants. Redis holds their circuits, for all processes. */
+/** How much one process sends to each endpoint at the same time. */
+import { THROTTLING } from '../../machines/webhook-delivery.js'
 import type { Logger } from '../../runtime/log.js'
 
 const WINDOW_START = 16
 /** Merchants that a process remembers. */
 const RECEIVERS_MAX = 5_000
-
-/** Statuses that are about the receiver and not about this event. */
-export const THROTTLING: readonly (number | null)[] = [429, 503]
 
 /**
  * Bounds the events in flight to one endpoint: one more after each success, half after no answer or a throttling status.

@@ -121,16 +121,6 @@ const views: Readonly<Record<string, readonly Partial<ChartView>[]>> = {
       states: ['captured', 'refunding', 'partially_refunded', 'refunded', 'charged_back'],
       direction: 'TB'
     }
-  ],
-  webhook: [
-    {
-      title: 'The delivery of a webhook event',
-      mainPath: [
-        ['waiting', 'sending'],
-        ['sending', 'delivered']
-      ],
-      tones: { delivered: 'good', undeliverable: 'bad' }
-    }
   ]
 }
 

@@ -24,13 +24,13 @@ export function button(
   return made
 }
 
-/** Replaces the children of `root`. Focus on a button moves to the new button with the same text, or to the first one. */
+/** Replaces the children of `root`. Focus on a button moves to the new one with the same text that is not folded, or to the first one. */
 export function redraw(root: HTMLElement, ...children: readonly Node[]): void {
   const focused = document.activeElement
   const words = focused instanceof HTMLButtonElement && root.contains(focused) ? focused.textContent : null
   root.replaceChildren(...children)
   if (words === null) return
-  const buttons = [...root.querySelectorAll('button')]
+  const buttons = [...root.querySelectorAll('button')].filter(made => made.closest('details:not([open])') === null)
   const same = buttons.find(({ textContent }) => textContent === words)
   const next = same ?? root.querySelector<HTMLElement>('ol button') ?? buttons[0]
   next?.focus()

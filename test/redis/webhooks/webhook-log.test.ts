@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { newPayment } from '../../../machines/model.js'
 import type { StatusChange } from '../../../machines/status-change.js'
+import type { Conclusion } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
@@ -11,6 +12,7 @@ import {
   createWebhookQueue,
   deliveryWork,
   type QueueOptions,
+  type Result,
   type WebhookQueue
 } from '../../../redis/webhooks/webhook-queue.js'
 import { someTerms } from '../../support/payments.js'
@@ -33,6 +35,10 @@ function aChange(occurredAtMs: number): StatusChange {
     rejectionCode: null
   } as const
   return { paymentId, version: 2, occurredAtMs, operation: AN_OPERATION, ...figures }
+}
+
+const concluded = (event: Conclusion['event']): Result => {
+  return { decide: failing => ({ event, failing }), attempt: null, room: 0 }
 }
 
 async function storePayment({ redis }: TestRedis, { paymentId }: StatusChange): Promise<void> {
@@ -77,7 +83,7 @@ function useWebhookLog() {
     for (const entry of entries) {
       const first = await used.first(entry)
       if (first === null) throw new Error('There is no event.')
-      await used.settle(entry, first.event, { state: 'undeliverable' })
+      await used.conclude(entry, first, concluded('undeliverable'))
     }
     return changes.map(eventIdOf)
   }
@@ -149,7 +155,7 @@ describe('webhook events of a request that was traced', () => {
       const [entry] = (await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 1)).entries
       const first = entry === undefined ? null : await queue().first(entry)
       if (entry === undefined || first === null) throw new Error('There is no event.')
-      await queue().settle(entry, first.event, { state })
+      await queue().conclude(entry, first, concluded(state))
       const found = await eventLog().find(eventIdOf(change), [MERCHANT])
       expect(found).to.deep.include({ state, change })
       if (found === null) throw new Error('unreachable')

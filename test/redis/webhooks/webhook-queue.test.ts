@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { type Conclusion, conclude, type Outcome } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
 import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
@@ -7,13 +8,16 @@ import {
   createWebhookQueue,
   deliveryBacklog,
   deliveryWork,
-  releaseParked,
-  type Settlement
+  type FirstEvent,
+  fireLines,
+  type Result
 } from '../../../redis/webhooks/webhook-queue.js'
 import { useRedis } from '../../support/redis.js'
 import { emit, PARTITION, plainQueue, START_MS } from '../../support/webhooks.js'
 
 const MERCHANT = 'm_1'
+const RECEIVED: Outcome = { kind: 'answered', status: 204, retryAfterMs: null }
+const REFUSED: Outcome = { kind: 'answered', status: 500, retryAfterMs: null }
 
 function useQueue() {
   const test = useRedis()
@@ -31,31 +35,52 @@ function useQueue() {
     if (entry === undefined) throw new Error('There is no command.')
     return entry
   }
-  const settle = async (entry: DeliveryEntry, outcome: Partial<Settlement> = {}): Promise<boolean> => {
+  const firstOf = async (entry: DeliveryEntry): Promise<FirstEvent> => {
     const first = await queue().first(entry)
     if (first === null) throw new Error('There is no event.')
-    const attempt = { eventId: first.event.eventId, atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
-    const plain = { state: 'delivered', nextAtMs: clock.nowMs + 60_000, attempt, health: 'well' } as const
-    return await queue().settle(entry, first.event, { ...plain, ...outcome })
+    return first
   }
+  /** What a worker hands over after an outcome, or without having sent anything. */
+  const resultOf = (entry: DeliveryEntry, first: FirstEvent, outcome: Outcome, room = 5): Result => {
+    const isSent = outcome.kind === 'answered'
+    const attempt = { eventId: first.event?.eventId ?? '', atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
+    const given = { nowMs: clock.nowMs, random: 0, isTrial: entry.kind === 'trial', delaysMs: plainQueue.delaysMs }
+    return {
+      decide: failing => conclude(first.delivery, failing, outcome, given),
+      attempt: isSent ? attempt : null,
+      room
+    }
+  }
+  const end = async (entry: DeliveryEntry, outcome: Outcome = RECEIVED, room = 5): Promise<Conclusion | null> => {
+    const first = await firstOf(entry)
+    return await queue().conclude(entry, first, resultOf(entry, first, outcome, room))
+  }
+  const emitNew = (count = 1): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: count }, () => emit(test, MERCHANT, ['captured'], newPaymentId(PARTITION, Date.now())))
+    )
   const versionsLeft = async (paymentKey: string): Promise<string[]> => {
     const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
     return stored.map(text => String(decodeQueued(text, 0, null).change.version))
   }
-  return { test, clock, queue, taken, takeOne, settle, versionsLeft }
+  const failures = async (): Promise<number | undefined> => {
+    const [, count] = JSON.parse((await test.redis.get(keys.webhookFailing(PARTITION, MERCHANT))) ?? '[]')
+    return count
+  }
+  return { test, clock, queue, taken, takeOne, firstOf, resultOf, end, emitNew, versionsLeft, failures }
 }
 
 describe('the events of a payment', () => {
-  const { test, queue, taken, takeOne, settle, versionsLeft } = useQueue()
+  const { test, queue, taken, takeOne, firstOf, resultOf, end, versionsLeft } = useQueue()
 
-  it('have one command at a time: the next one comes when the first event is settled', async () => {
+  it('have one command at a time: the next one comes when the first event is concluded', async () => {
     await emit(test, MERCHANT, ['capturing', 'captured'])
     const [first, ...others] = await taken()
     if (first === undefined) throw new Error('There is no command.')
     expect(others).to.deep.equal([])
-    expect(await settle(first)).to.equal(true)
+    expect(await end(first)).to.include({ event: 'delivered' })
     const second = await takeOne()
-    expect(await settle(second)).to.equal(true)
+    expect(await end(second)).to.include({ event: 'delivered' })
     expect(await taken()).to.deep.equal([])
     expect(await test.redis.xlen(keys.deliveries(PARTITION))).to.equal(0)
     expect(await versionsLeft(first.paymentKey)).to.deep.equal([])
@@ -65,19 +90,18 @@ describe('the events of a payment', () => {
     await emit(test, MERCHANT, ['capturing', 'captured'])
     const entry = await takeOne()
     await requeueCommand(test.redis, deliveryWork, entry)
-    expect(await settle(entry)).to.equal(false)
+    expect(await end(entry)).to.equal(null)
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
     expect(await taken()).to.have.lengthOf(1)
   })
 
-  it('are settled once: a late result about an earlier event leaves the first one', async () => {
+  it('are concluded once: a late outcome of an earlier event leaves the first one', async () => {
     await emit(test, MERCHANT, ['capturing', 'captured'])
     const entry = await takeOne()
-    const before = (await queue().first(entry))?.event
-    if (before === undefined) throw new Error('There is no event.')
-    await settle(entry)
+    const before = await firstOf(entry)
+    await end(entry)
     const next = await takeOne()
-    await queue().settle(next, before, { state: 'delivered' })
+    await queue().conclude(next, before, resultOf(next, before, RECEIVED))
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['3'])
     // The command is not lost with it.
     expect(await taken()).to.have.lengthOf(1)
@@ -86,131 +110,133 @@ describe('the events of a payment', () => {
   it('wait for the next attempt together, the failed one first', async () => {
     await emit(test, MERCHANT, ['capturing', 'captured'])
     const entry = await takeOne()
-    await settle(entry, { state: 'waiting', health: 'failed' })
+    const dueMs = (await end(entry, REFUSED))?.dueMs
     expect(await taken()).to.deep.equal([])
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
-    const place = encodePlace(entry)
-    expect(await test.redis.zscore(keys.webhookDue(PARTITION), place)).to.equal(String(START_MS + 60_000))
-    expect((await queue().first(entry))?.event.delivery.attempts).to.equal(1)
+    expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodePlace(entry))).to.equal(String(dueMs))
+    expect(await test.redis.zscore(keys.webhookLines(PARTITION), MERCHANT)).to.equal(String(dueMs))
+    expect((await firstOf(entry)).delivery.attempts).to.equal(1)
   })
 })
 
-describe('the circuit of an endpoint', () => {
-  const { test, clock, queue, taken, takeOne, settle } = useQueue()
+describe('the endpoint of a merchant', () => {
+  const { test, clock, taken, takeOne, firstOf, resultOf, queue, end, emitNew, failures } = useQueue()
 
-  /** An attempt that fails, of a payment of its own. Returns until when the circuit is open then (ms); null: it is closed. */
-  const fail = async (entry?: DeliveryEntry, waitMs = 0): Promise<number | null> => {
-    if (entry === undefined) await emit(test, MERCHANT, ['captured'], newPaymentId(PARTITION, Date.now()))
-    await settle(entry ?? (await takeOne()), { state: 'waiting', health: 'failed', waitMs })
-    const untilMs = await test.redis.hget(keys.webhookCircuit(PARTITION, MERCHANT), 'until')
-    return untilMs === null ? null : Number(untilMs)
-  }
-  const isOpen = async (): Promise<boolean | undefined> => {
-    const entry = await takeOne()
-    return (await queue().first(entry))?.isOpen
-  }
-  const park = async (entry: DeliveryEntry): Promise<unknown> => {
-    const first = await queue().first(entry)
-    if (first === null) throw new Error('There is no event.')
-    const nextAtMs = first.event.delivery.sinceMs + plainQueue.spanMs
-    return await queue().settle(entry, first.event, { state: 'parked', nextAtMs })
-  }
-  const parkNew = async (count: number): Promise<void> => {
-    for (let n = 0; n < count; n++) await emit(test, MERCHANT, ['captured'], newPaymentId(PARTITION, Date.now()))
-    for (const entry of await taken()) await park(entry)
-  }
-  const release = (): Promise<number> => releaseParked(test.redis, PARTITION, clock.nowMs)
-
-  it('opens after five failures in a row, and then allows one probe after a pause that grows to half a minute', async () => {
-    for (let n = 0; n < 4; n++) expect(await fail()).to.equal(null)
-    await parkNew(20)
-    expect(await fail()).to.equal(START_MS + 1_000)
-    const pauses: number[] = []
-    for (let n = 0; n < 7; n++) {
-      const before = clock.nowMs
-      while ((await release()) === 0) clock.nowMs += 500
-      pauses.push(clock.nowMs - before)
-      const probe = await takeOne()
-      expect(probe.kind).to.equal('probe')
-      expect(await release()).to.equal(0)
-      await fail(probe)
+  const fire = (): Promise<number> => fireLines(test.redis, PARTITION, clock.nowMs)
+  /** Lets events of other payments wait for the endpoint, then rest it by failures. */
+  const rest = async (waiting: number): Promise<void> => {
+    for (let n = 0; n < 5; n++) {
+      await emitNew()
+      await end(await takeOne(), REFUSED)
     }
-    expect(pauses).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    await emitNew(waiting)
+    for (const entry of await taken()) await end(entry, { kind: 'rests' })
+  }
+  const trialAfterMs = async (): Promise<number> => {
+    const before = clock.nowMs
+    while ((await fire()) === 0) clock.nowMs += 500
+    return clock.nowMs - before
+  }
+
+  it('gets one trial after a rest that grows to half a minute', async () => {
+    await rest(20)
+    const rests: number[] = []
+    for (let n = 0; n < 7; n++) {
+      rests.push(await trialAfterMs())
+      const trial = await takeOne()
+      expect(trial.kind).to.equal('trial')
+      expect(await fire()).to.equal(0)
+      await end(trial, REFUSED)
+    }
+    expect(rests).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   })
 
-  it('is not open for longer because of answers to what was sent before it opened', async () => {
-    for (let n = 0; n < 5; n++) await fail()
-    clock.nowMs += 500
-    expect(await fail()).to.equal(START_MS + 1_000)
+  it('gets another trial when the first one has no outcome', async () => {
+    await rest(3)
+    await trialAfterMs()
+    await takeOne()
+    expect(await trialAfterMs()).to.equal(30_000)
   })
 
-  it('closes with the first success, which lets as many parked payments go on as there is room for', async () => {
-    await parkNew(20)
-    for (let n = 0; n < 5; n++) await fail()
+  it('counts each failure once when several workers report some, and what was sent before the rest not at all', async () => {
+    await emitNew(7)
+    const entries = await taken()
+    const firsts = await Promise.all(entries.map(firstOf))
+    for (const [index, entry] of entries.entries()) {
+      const first = firsts[index] as FirstEvent
+      await queue().conclude(entry, first, resultOf(entry, first, REFUSED))
+    }
+    expect(await failures()).to.equal(5)
+  })
+
+  it('works with the first success, which lets as many go on as there is room for', async () => {
+    await rest(20)
+    await trialAfterMs()
+    expect(await end(await takeOne(), RECEIVED, 1)).to.include({ event: 'delivered' })
+    expect(await failures()).to.equal(undefined)
+    const [next, ...others] = await taken()
+    expect([next?.kind, others.length]).to.deep.equal(['deliver', 0])
+    // Without a further success `timers` lets the rest of what is due go on.
+    expect(await fire()).to.equal(18)
+  })
+
+  it('is looked at within a second for one that waits because it took no more', async () => {
+    await emitNew()
+    await end(await takeOne(), { kind: 'full' })
+    expect(await fire()).to.equal(0)
     clock.nowMs += 1_000
-    await release()
-    const probe = await takeOne()
-    expect(probe.kind).to.equal('probe')
-    expect(await settle(probe, { releases: 3 })).to.equal(true)
-    expect(await test.redis.exists(keys.webhookCircuit(PARTITION, MERCHANT))).to.equal(0)
-    expect((await taken()).map(({ kind }) => kind)).to.deep.equal(['deliver', 'deliver', 'deliver'])
-    // Without a further success `timers` releases the rest.
+    expect(await fire()).to.equal(1)
+    expect(await test.redis.exists(keys.webhookLines(PARTITION))).to.equal(0)
+  })
+
+  it('leaves no one waiting who comes into the line while it begins to work again', async () => {
+    await rest(0)
+    await emitNew(2)
+    const [late, trial] = await taken()
+    if (late === undefined || trial === undefined) throw new Error('There are no commands.')
+    const read = await firstOf(late)
+    expect(read.failing?.restsUntilMs).to.be.a('number')
+    await end(trial)
+    await queue().conclude(late, read, resultOf(late, read, { kind: 'rests' }))
     clock.nowMs += 1_000
-    expect(await release()).to.equal(16)
+    expect(await fire()).to.equal(1)
   })
 
-  it('lets a payment go on within a second that was parked while it closed', async () => {
-    await fail(undefined, 30_000)
-    await emit(test, MERCHANT, ['captured'])
-    const entry = await takeOne()
-    await emit(test, MERCHANT, ['captured'])
-    await settle(await takeOne())
-    await park(entry)
-    expect(await release()).to.equal(0)
-    clock.nowMs += 1_000
-    expect(await release()).to.equal(1)
-    expect(await isOpen()).to.equal(false)
-  })
-
-  it('opens at once for a receiver that asks to be left alone, for half a minute at the most', async () => {
-    expect(await fail(undefined, 10_000)).to.equal(START_MS + 10_000)
-    await emit(test, MERCHANT, ['captured'])
-    expect(await isOpen()).to.equal(true)
-    await test.redis.flushdb()
-    await ensureGroups(test.redis, PARTITION + 1, deliveryWork)
-    expect(await fail(undefined, 3_600_000)).to.equal(START_MS + 30_000)
-  })
-
-  it('gives those that have waited for the whole span of the attempts to a worker beside the probe', async () => {
-    await parkNew(3)
-    for (let n = 0; n < 5; n++) await fail()
-    clock.nowMs = START_MS + plainQueue.spanMs
-    await release()
-    expect((await taken()).map(({ kind }) => kind)).to.deep.equal(['probe', 'deliver', 'deliver'])
+  it('that is dead loses what has waited for the whole span, one after the other', async () => {
+    await rest(3)
+    clock.nowMs += 1.2 * 80 * 3_600_000
+    await fire()
+    const trial = await takeOne()
+    expect([trial.kind, (await end(trial, REFUSED))?.event]).to.deep.equal(['trial', 'undeliverable'])
+    let givenUp = 0
+    for (let entries = await taken(); entries.length > 0; entries = await taken()) {
+      expect(entries).to.have.lengthOf(1)
+      for (const entry of entries) if ((await end(entry, { kind: 'rests' }))?.event === 'undeliverable') givenUp++
+    }
+    expect(givenUp).to.be.within(2, 7)
+    expect(await test.redis.zcard(keys.webhookUndeliverable(PARTITION, MERCHANT))).to.equal(givenUp + 1)
   })
 })
 
 describe('the backlog of deliveries', () => {
-  const { test, clock, taken, takeOne, settle } = useQueue()
+  const { test, clock, taken, takeOne, end } = useQueue()
   const failingS = async (): Promise<number> =>
     Math.round((await deliveryBacklog(test.redis, PARTITION + 1)).failingMs / 1_000)
 
-  it('tells for how long an endpoint has failed, while its events wait for a retry or are parked', async () => {
+  it('tells for how long an endpoint has failed, while its events wait', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured'])
     expect(await failingS()).to.equal(0)
-    await settle(await takeOne(), { state: 'waiting', health: 'failed' })
+    await end(await takeOne(), REFUSED)
     expect(await failingS()).to.be.closeTo(7_200, 5)
-    await emit(test, MERCHANT, ['captured'])
-    await settle(await takeOne(), { state: 'parked', health: 'failed' })
-    expect(await failingS()).to.be.closeTo(7_200, 5)
+    expect((await deliveryBacklog(test.redis, PARTITION + 1)).waiting).to.equal(1)
   })
 
   it('tells nothing of an endpoint that works again', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured', 'captured'])
-    await settle(await takeOne(), { state: 'undeliverable', health: 'failed' })
-    for (const entry of await taken()) await settle(entry)
+    await end(await takeOne(), { kind: 'answered', status: 410, retryAfterMs: null })
+    for (const entry of await taken()) await end(entry)
     expect(await failingS()).to.equal(0)
   })
 })

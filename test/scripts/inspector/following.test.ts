@@ -160,37 +160,21 @@ describe('what-if', function () {
     await takePicture(page, 'what-if.png')
   })
 
-  it('steps the delivery of a webhook event, its waiting included', async () => {
-    await page.getByRole('button', { name: 'webhook', exact: true }).click()
-    await page.getByRole('button', { name: 'a new event' }).waitFor()
-    for (const [step, place] of [
-      ['SEND', 'sending'],
-      ['ANSWERED/500', 'waiting'],
-      ['SEND', 'sending'],
-      ['ANSWERED/410', 'undeliverable']
-    ]) {
-      await page.locator(`[data-event="${step}"]`).click()
-      await page.waitForSelector(`#place:text-is("${place}")`)
-    }
-    await page.waitForSelector('[id="state:undeliverable"].here')
-    expect(await page.locator('.history td small').allTextContents()).to.include('status 500, again in 5 s')
-  })
-
   it('can be stepped with the keyboard: a redraw keeps the focus', async () => {
     const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
     await page.getByRole('button', { name: 'Start again' }).press('Enter')
-    await page.waitForSelector('#place:text-is("waiting")')
+    await page.waitForSelector('#place:text-is("pending")')
     expect(await focused()).to.equal('Start again')
-    await page.locator('[data-event="SEND"]').press('Enter')
-    await page.waitForSelector('#place:text-is("sending")')
+    await page.locator('[data-event="AUTHORISE"]').press('Enter')
+    await page.waitForSelector('.history tr:last-child b:text-is("authorise")')
     expect(await page.evaluate('document.activeElement.matches("#side ol button")')).to.equal(true)
-    await page.keyboard.press('Enter')
-    await page.waitForSelector('#place:text-is("delivered")')
+    await page.locator('[data-event="APPROVED"]').press('Enter')
+    await page.waitForSelector('#place:text-is("pre_authorized")')
   })
 
   it('undoes the last step', async () => {
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.waitForSelector('#place:text-is("sending")')
+    await page.waitForSelector('#place:text-is("pending")')
     expect(browser.problems).to.deep.equal([])
   })
 })

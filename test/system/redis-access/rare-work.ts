@@ -33,7 +33,7 @@ import { defineScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
-import { createWebhookQueue, DamagedEvent, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
+import { createWebhookQueue, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
@@ -143,7 +143,13 @@ const setAside: Work = async (redis, admin) => {
   const entry = entries.find(found => found.paymentKey === paymentKey)
   if (entry === undefined) throw new Error('There is no delivery.')
   const queue = createWebhookQueue(redis, { ...plainQueue, now: () => 1 })
-  await queue.setAside(entry, new DamagedEvent('damaged', 'a test'))
+  const first = await queue.first(entry)
+  if (first === null) throw new Error('There is no event.')
+  await queue.conclude(entry, first, {
+    decide: failing => ({ event: 'set aside', failing }),
+    attempt: null,
+    room: 0
+  })
 }
 
 /** What was delivered to a worker and did not arrive. */

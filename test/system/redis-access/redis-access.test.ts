@@ -136,16 +136,18 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     expect((await call(service, 'POST', `${events}/${event.event_id}/replay`)).status).to.equal(200)
   })
 
-  it('lets a dead endpoint come back: events are parked, probed, and delivered', async () => {
+  it('lets a dead endpoint come back: its events wait, one is tried, all are delivered', async () => {
     const admin = admins[0] as Redis
     const event = () => call(service, 'POST', '/v1/test/webhook-events')
     receiver.answer(500)
     const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
-    await until('events are parked', async () => {
+    const fails = /^card_payments_webhook_failing_seconds 0*[1-9.]/m
+    await until('the endpoint rests', async () => {
       await event()
-      return await has('hookparked')
+      const stored = await Promise.all((await admin.keys('*:hookfailing:*')).map(key => admin.get(key)))
+      return stored.some(failing => failing?.split(',').length === 4)
     })
-    expect((await service.ops('webhooks.1', '/metrics')).text).to.match(/^card_payments_webhook_failing_seconds \d/m)
+    expect((await service.ops('webhooks.1', '/metrics')).text).to.match(fails)
     receiver.answer(204)
     await until('all are delivered', async () => !(await has('hookfifo')))
     receiver.answer(410)
@@ -193,17 +195,17 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       const admin = admins[0] as Redis
       const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
       const change = testChange(newPaymentId(0, Date.now()), Date.now())
-      const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
+      const line = keys.webhookLine(0, 'm')
       const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId: 'm' })
-      for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
+      await admin.zadd(line, Date.now() + 3_600_000, place)
       expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
       await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
       // The recorder learns whose connection this is.
       await delay(100)
       await disconnect(redis)
       // It is 0 when `timers` has taken it already.
-      expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())
-      await admin.del(parked)
+      expect(Number(await admin.zscore(line, place))).to.be.at.most(Date.now())
+      await admin.del(line)
     })
   })
 

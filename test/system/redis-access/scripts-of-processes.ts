@@ -25,12 +25,9 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
     ...['accept_operation', 'accept_payment', 'drop_consumer', 'erase_card', 'find_living', 'list_payments'],
     ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
   ],
-  timers: [
-    ...['beat', 'dead_letter', 'first_webhook', 'release_command', 'replace_webhook_endpoint', 'set_aside_webhook'],
-    'settle_webhook'
-  ],
+  timers: ['beat', 'conclude_webhook', 'dead_letter', 'first_webhook', 'release_command', 'replace_webhook_endpoint'],
   webhooks: [
-    ...['drop_consumer', 'find_living', 'release_command', 'release_webhooks', 'replace_webhook_endpoint'],
+    ...['drop_consumer', 'find_living', 'fire_webhooks', 'release_command', 'replace_webhook_endpoint'],
     'watch_workers'
   ],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']
@@ -38,7 +35,7 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
 
 /** What a file takes from another one of ours, types apart. */
 const IMPORTS = /^(?:import|export) (?!type )[^'"]*?from '(\.[^']+)'/gm
-const SCRIPTS = /defineScript\('(\w+)'\)/g
+const SCRIPTS = /define(?:Named)?Script(?:<[^(]*>)?\('(\w+)'\)/g
 
 const texts: ReadonlyMap<string, string> = new Map(
   ['api', 'workers', 'archive', 'redis', 'machines', 'contract', 'runtime', 'vault']

@@ -135,7 +135,7 @@ describe('receivers that misbehave', function () {
     const answer: Answer = (response, index) => response.writeHead(index % 2 === 0 ? 500 : 204).end()
     const bad = await rig.receiver(answer)
     await registerEndpoint(rig.test, 'm_bad', bad.url)
-    await rig.deliverer({ retries: { delaysMs: [...Array(30).fill(1_000), 1e9], jitter: 0 } })
+    await rig.deliverer({ delaysMs: [...Array(30).fill(1_000), 1e9] })
     await Promise.all(Array.from({ length: 20 }, () => emit(rig.test, 'm_bad', ['capturing', 'captured'])))
     const ticking = setInterval(() => rig.advance(1_000), 10)
     await rig.noneRemains('m_bad').finally(() => clearInterval(ticking))
@@ -147,7 +147,7 @@ describe('a dead endpoint with 2,000 events', function () {
   this.timeout(60_000)
   const rig = useDelivery()
 
-  it('delays no other endpoint, costs a probe now and then, and gets everything when it is back', async () => {
+  it('delays no other endpoint, costs a trial now and then, and gets everything when it is back', async () => {
     const dead = await rig.receiver(() => undefined)
     const healthy = await rig.receiver()
     await registerEndpoint(rig.test, 'm_dead', dead.url)
@@ -155,7 +155,7 @@ describe('a dead endpoint with 2,000 events', function () {
     let aheadMs = 0
     const aheadAtStartMs = START_MS - Date.now()
     const clock = { now: () => Date.now() + aheadAtStartMs + aheadMs }
-    await rig.deliverer({ clock, timeoutMs: 1_000, retries: { delaysMs: Array(20).fill(5_000), jitter: 0 } })
+    await rig.deliverer({ clock, timeoutMs: 1_000, delaysMs: Array(20).fill(5_000) })
     for (let n = 0; n < 20; n++)
       await Promise.all(Array.from({ length: 100 }, () => emit(rig.test, 'm_dead', ['captured'])))
     const ids = await Promise.all(
@@ -179,7 +179,7 @@ describe('a dead endpoint with 2,000 events', function () {
     const { stop, url } = await startReceiver()
     await stop()
     await registerEndpoint(rig.test, 'm_dead', url)
-    await rig.deliverer({ retries: { delaysMs: [1_000_000], jitter: 0 } })
+    await rig.deliverer({ delaysMs: [1_000_000] })
     await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_dead', ['captured'])))
     await until('all are put off', async () => (await rig.waiting('m_dead')).length === 50)
     const untried = (await rig.waiting('m_dead')).filter(event => event.delivery.attempts === 0)

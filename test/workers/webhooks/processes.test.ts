@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { keys, newPaymentId } from '../../../redis/keys.js'
+import { until } from '../../support/conditions.js'
 import { emit, PARTITION, registerEndpoint, startDeliverer, useDelivery } from '../../support/webhooks.js'
 
 describe('processes that deliver webhooks', () => {
@@ -69,6 +70,8 @@ describe('processes that deliver webhooks', () => {
       await Promise.all(Array.from({ length: 500 }, () => emit(rig.test, 'm_1', ['captured'])))
       await rig.noneRemains('m_1')
     }
+    rig.advance(1_000)
+    await until('the line is looked at', async () => !(await rig.test.redis.exists(keys.webhookLines(PARTITION))))
     const [journal, attempts] = [keys.webhookJournal(PARTITION, 'm_1'), keys.webhookAttempts(PARTITION, 'm_1')]
     expect(await rig.test.redis.xlen(journal)).to.equal(2_000)
     expect(await rig.test.redis.xlen(attempts)).to.be.within(1_000, 1_100)

@@ -1,0 +1,12 @@
+-- Included by the scripts that turn payments of the line of an endpoint into commands: those that were due by then, the
+-- longest due first. A trial is the entry with one element more: the number of its kind.
+--
+-- Returns how many commands were written.
+local function fireLine(line, deliveries, dueByMs, max, isTrial)
+  local due = redis.call('ZRANGEBYSCORE', line, '-inf', dueByMs, 'LIMIT', 0, max)
+  for _, place in ipairs(due) do
+    redis.call('ZREM', line, place)
+    redis.call('XADD', deliveries, '*', 'e', isTrial and string.sub(place, 1, -2) .. ',1]' or place)
+  end
+  return #due
+end

@@ -1,0 +1,79 @@
+-- Writes what was concluded about the first event of a payment (machines/webhook-delivery.ts), ends the command, and lets the
+-- next event follow: all of it, or nothing.
+--
+-- keys.deliveries     stream   commands
+-- keys.events         list     events of the payment
+-- keys.tries          list     failed attempts of the first one
+-- keys.line           zset     payments that wait, of this endpoint
+-- keys.lines          zset     endpoints by the time at which their line is looked at
+-- keys.failing        string   the endpoint while it fails
+-- keys.journal        stream   delivered events
+-- keys.attempts       stream   the last attempts
+-- keys.undeliverable  zset     by time of the event
+-- keys.letters        stream   dead letters
+--
+-- given.group, given.entry      the command; given.place the payment, given.merchant its merchant
+-- given.event, given.tried      the event as it was read, and how many tries it had; absent: nothing waits any more
+-- given.before, given.failing   the endpoint as it was read, and from now on; absent: it works
+-- given.result                  `waits`, `delivered`, `undeliverable`, `forgotten` or `set aside`
+-- given.dueMs                   of an event that waits: when it is due
+-- given.attempt                 absent: it was not sent; given.attemptsKept how many are kept
+-- given.short, given.occurredMs its short form, and when it occurred; given.journalFromMs the oldest that is kept
+-- given.undeliverableMax, given.undeliverableFromMs, given.undeliverableMs   how many are kept, from when, for how long
+-- given.letter                  of one that is set aside: the fields of the dead letter, in pairs
+-- given.lookMs                  when the line is looked at, at the latest
+-- given.follow, given.followDueByMs   how many of the line go on, of those due by then
+--
+-- The fence: a worker whose command was taken over writes nothing, and an event that is not the first one any more is left.
+-- Returns how many undeliverable events were dropped, -1 TAKEN_OVER, or the endpoint when another worker has changed it: a
+-- text, '' if it works.
+-- include fire_line
+local failing = redis.call('GET', keys.failing) or nil
+if failing ~= given.before then
+  return failing or ''
+end
+if redis.call('XACK', keys.deliveries, given.group, given.entry) == 0 then
+  return -1
+end
+redis.call('XDEL', keys.deliveries, given.entry)
+local isFirst = redis.call('LINDEX', keys.events, 0) == given.event and redis.call('LLEN', keys.tries) == given.tried
+local dropped = 0
+if isFirst and given.result == 'waits' then
+  redis.call('ZADD', keys.line, given.dueMs, given.place)
+  if given.attempt then
+    redis.call('RPUSH', keys.tries, given.attempt)
+  end
+else
+  if isFirst then
+    redis.call('LPOP', keys.events)
+    redis.call('DEL', keys.tries)
+  end
+  if isFirst and given.result == 'delivered' then
+    redis.call('XADD', keys.journal, 'MINID', '~', given.journalFromMs .. '-0', '*', 'e', given.short)
+  elseif isFirst and given.result == 'undeliverable' then
+    redis.call('ZADD', keys.undeliverable, given.occurredMs, given.short)
+    dropped = redis.call('ZREMRANGEBYSCORE', keys.undeliverable, '-inf', '(' .. given.undeliverableFromMs)
+      + redis.call('ZREMRANGEBYRANK', keys.undeliverable, 0, -1 - given.undeliverableMax)
+    redis.call('PEXPIRE', keys.undeliverable, given.undeliverableMs)
+  elseif isFirst and given.result == 'set aside' then
+    redis.call('XADD', keys.letters, '*', 'e', given.place, 'event', given.event, unpack(given.letter))
+  end
+  if redis.call('EXISTS', keys.events) == 1 then
+    redis.call('XADD', keys.deliveries, '*', 'e', given.place)
+  end
+end
+if given.attempt then
+  redis.call('XADD', keys.attempts, 'MAXLEN', '~', given.attemptsKept, '*', 'a', given.attempt)
+end
+if not given.failing then
+  redis.call('DEL', keys.failing)
+elseif given.failing ~= given.before then
+  redis.call('SET', keys.failing, given.failing)
+end
+if given.lookMs then
+  redis.call('ZADD', keys.lines, 'LT', given.lookMs, given.merchant)
+end
+if given.follow then
+  fireLine(keys.line, keys.deliveries, given.followDueByMs, given.follow)
+end
+return dropped
