@@ -39,28 +39,19 @@ export async function runMover(
   const archive = installation.connectArchive(process)
   if (archive === null) throw new Error('This world has no archive.')
   const redis = installation.connect(process, installation.durable)
-  const silent = (): void => undefined
-  const note = (kind: string, count: number): void => {
-    for (let i = 0; i < count; i++) world.note(kind)
-  }
-  const metrics = {
-    moved: (payments: number, refused: number): void => {
-      note('moved', payments)
-      note('stayed', refused)
-    },
-    worked: silent,
-    waitingSince: silent,
-    failed: (): void => world.note('round of moving failed')
+  const put: PaymentArchive['put'] = async payments => {
+    await archive.put(payments)
+    for (const { terms } of payments) world.note('moved', terms.id)
   }
   startMoving(
     {
       writes: unreplicated(redis),
-      archive,
+      archive: { ...archive, put },
       merchantIds: async () => MERCHANT_IDS,
       partitions: installation.config.partitions,
       afterMs: AFTER_MS,
       perSecond: PER_SECOND,
-      metrics,
+      metrics: { waitingSince: () => undefined },
       clock: await followClock(redis, environment),
       log
     },
