@@ -40,10 +40,10 @@ export interface PaymentPlace {
 
 export type MetadataValue = string | number | boolean | null
 
-/** Texts that the merchant sets and reads back: each has its row in contract/merchant-texts.ts. */
-export interface MerchantTexts {
-  readonly statementDescriptor: string | null
-}
+/** Texts that the merchant sets and reads back, where none is set. Each has its row in contract/merchant-texts.ts. */
+export const noTexts = { statementDescriptor: null } as const
+
+export type MerchantTexts = { readonly [Term in keyof typeof noTexts]: string | null }
 
 /** What the merchant asked for. It never changes, but the buyer may be erased (machines/payment/erasure.ts). */
 export interface PaymentTerms extends MerchantTexts {

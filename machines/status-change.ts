@@ -1,6 +1,7 @@
 /** What the webhook event of a change of status tells (docs/WEBHOOKS.md#what-arrives). */
 import {
   type MerchantTexts,
+  noTexts,
   type Operation,
   type Payment,
   type PaymentStatus,
@@ -64,7 +65,7 @@ export function testChange(paymentId: string, occurredAtMs: number): StatusChang
   return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, rejectionCode: null, occurredAtMs }
 }
 
-export const testTerms: EventTerms = { externalReference: 'test-event', amountCents: TEST_CENTS }
+export const testTerms: EventTerms = { ...noTexts, externalReference: 'test-event', amountCents: TEST_CENTS }
 
 export function isTestChange({ version }: StatusChange): boolean {
   return version === TEST_VERSION

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { Agent, request } from 'undici'
 import { PaymentsClient } from '../../client/index.js'
-import { newPayment, type Payment } from '../../machines/model.js'
+import { newPayment, noTexts, type Payment } from '../../machines/model.js'
 import { type StatusChange, statusChangeOf } from '../../machines/status-change.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { createdAtMs, idempotencyRecord, keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
@@ -138,7 +138,7 @@ function acceptedPayment(merchantId: string, id: string): Payment {
       amountCents: 1_990,
       currency: 'BRL',
       installments: 1,
-      statementDescriptor: 'LOJA',
+      ...noTexts,
       card: { brand: 'visa', last4: '0060', cardId: null },
       customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
       metadata: { basket: '4711' },

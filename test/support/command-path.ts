@@ -2,9 +2,11 @@
  * The command path of the API in this process, up to the stream: the real stores and scripts on a real Redis. Boxes are
  * plain texts, and no request waits for replies: a test lets a worker work, and repeats the request for its result.
  */
+
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
 import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
+import { noTexts } from '../../machines/model.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
 import { unreplicated } from '../../redis/connection/writes.js'
@@ -129,7 +131,7 @@ export function aCreateRequest(source: CardSource, cvv: string | null = null): C
       amountCents: 1_000,
       currency: 'BRL',
       installments: 1,
-      statementDescriptor: null,
+      ...noTexts,
       customer: { name: buyer.name, email: buyer.email },
       metadata: null
     },

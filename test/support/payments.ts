@@ -2,6 +2,7 @@
 import type { Command } from '../../machines/commands.js'
 import {
   newPayment,
+  noTexts,
   type Payment,
   type PaymentProgress,
   type PaymentTerms,
@@ -59,7 +60,7 @@ export function someTerms(changes: Partial<PaymentTerms> = {}): PaymentTerms {
     amountCents: 1_000,
     currency: 'BRL',
     installments: 1,
-    statementDescriptor: null,
+    ...noTexts,
     card: { brand: 'visa', last4: '0060', cardId: null },
     customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
     metadata: null,

@@ -1,5 +1,5 @@
 /** The payment and the rules that the examples are about (payment-examples.ts). */
-import { newPayment, type Payment } from '../../../machines/model.js'
+import { newPayment, noTexts, type Payment } from '../../../machines/model.js'
 import type { Policy } from '../../../machines/payment/events.js'
 
 export const examplePolicy: Policy = {
@@ -21,7 +21,7 @@ export function examplePayment(captureMode: 'auto' | 'manual'): Payment {
       amountCents: 10_000,
       currency: 'BRL',
       installments: 1,
-      statementDescriptor: null,
+      ...noTexts,
       card: { brand: 'visa', last4: '0060', cardId: null },
       customer: { name: 'Ana Example', email: 'ana@example.com' },
       metadata: null,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ServiceError } from '../../../api/http/service-error.js'
 import type { Submission } from '../../../api/payments/payments-port.js'
 import type { CommandResult } from '../../../machines/commands.js'
-import type { FailureCode, RefusalCode } from '../../../machines/model.js'
+import { type FailureCode, noTexts, type RefusalCode } from '../../../machines/model.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { useApi } from '../running-api.js'
 
@@ -186,7 +186,7 @@ describe('payment POSTs: from a request to a command', () => {
       amountCents: 15_990,
       currency: 'BRL',
       installments: 1,
-      statementDescriptor: null,
+      ...noTexts,
       customer: { name: 'Maria da Silva', email: 'maria@example.com' },
       metadata: null
     })

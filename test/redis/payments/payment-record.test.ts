@@ -1,16 +1,26 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../../machines/commands.js'
-import type { Payment, PaymentProgress, PaymentTerms } from '../../../machines/model.js'
+import {
+  type MerchantTexts,
+  noTexts,
+  type Payment,
+  type PaymentProgress,
+  type PaymentTerms
+} from '../../../machines/model.js'
 import { paymentKeyOf } from '../../../redis/keys.js'
 import { decodePayment, encodePayment, storedResult } from '../../../redis/payments/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../../support/payments.js'
+
+function everyText(text: string): Partial<MerchantTexts> {
+  return Object.fromEntries(Object.keys(noTexts).map(term => [term, text]))
+}
 
 const full: Payment = {
   ...aPayment({
     terms: {
       captureMode: 'manual',
       installments: 12,
-      statementDescriptor: 'LOJA *1',
+      ...everyText('LOJA *1'),
       card: { brand: 'elo', last4: '4321', cardId: 'card_1' },
       metadata: { table: 4, vip: true, note: null, 'ü "quoted"': 'x\ny' },
       preauthTtlMs: 5 * 24 * 3_600_000

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { newPayment } from '../../../machines/model.js'
+import { newPayment, noTexts } from '../../../machines/model.js'
 import type { StatusChange } from '../../../machines/status-change.js'
 import type { Conclusion } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
@@ -21,7 +21,7 @@ import { AN_OPERATION, PARTITION, PARTITIONS, plainQueue, START_MS, storedWaitin
 
 const MERCHANT = 'm_1'
 const DAY_MS = 24 * 3_600_000
-const TERMS = { externalReference: 'order-1', amountCents: 1_000 }
+const TERMS = { ...noTexts, externalReference: 'order-1', amountCents: 1_000 }
 
 function aChange(occurredAtMs: number): StatusChange {
   const paymentId = newPaymentId(PARTITION, Date.now())

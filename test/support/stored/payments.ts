@@ -1,5 +1,5 @@
 /** Payments whose records were stored by this format (test/redis/payments/stored-records.test.ts). Never change one: add another. */
-import type { Payment } from '../../../machines/model.js'
+import { noTexts, type Payment } from '../../../machines/model.js'
 
 export const STORED_ID = '0197f3a2-1b2c-7def-8abc-01234567a003'
 const DAY_MS = 24 * 3_600_000
@@ -14,7 +14,7 @@ const pending: Payment = {
     amountCents: 1_990,
     currency: 'BRL',
     installments: 1,
-    statementDescriptor: null,
+    ...noTexts,
     card: { brand: 'visa', last4: '0060', cardId: null },
     customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
     metadata: null,
