@@ -36,9 +36,10 @@ export async function writeVouch(
   return (await setVouch(redis, places, [data.text, storedVouch.encode(vouch), markAtMs ?? ''])) === 1
 }
 
-/** The id under which a server is master: another one after each start and promotion. */
+/** The id under which a server is master: another one after each start and promotion. '' while it is a replica. */
 export async function serverIdOf(server: Redis): Promise<string> {
-  return /^master_replid:(\w{12})/m.exec(await server.info('replication'))?.[1] ?? ''
+  const info = await server.info('replication')
+  return /^role:master/m.test(info) ? (/^master_replid:(\w{12})/m.exec(info)?.[1] ?? '') : ''
 }
 
 /** When the last command of a partition was written (ms, by the clock of Redis); 0: none ever was. */

@@ -26,7 +26,7 @@ describe('Redis and the archive as one store', () => {
     expect(await both.moveOut(...payments)).to.equal(7)
     const left = await both.test.redis.keys('*')
     // What is left is about requests and commands, not about payments.
-    expect(left.filter(key => !/:(idem|commands|webhooks|archived)/.test(key))).to.deep.equal([])
+    expect(left.filter(key => !/:(idem|commands|seq|webhooks|archived)/.test(key))).to.deep.equal([])
     expect(await newestArchived(both.test.redis, PARTITION)).to.equal(paymentKeyOf(payments[6]?.terms.id ?? ''))
   })
 

@@ -167,8 +167,20 @@ async function restart(redis: ShippedRedis): Promise<void> {
   await redis.start()
 }
 
+/** The number of keys once it has stayed the same for a while: a list that becomes empty is a key less. */
+async function restingKeyCount(redis: ShippedRedis): Promise<number> {
+  let count = await redis.keyCount()
+  for (let same = 0, tries = 0; same < 3 && tries < 20; tries++) {
+    await delay(1_000)
+    const next = await redis.keyCount()
+    same = next === count ? same + 1 : 0
+    count = next
+  }
+  return count
+}
+
 async function keptKeys(redis: ShippedRedis, action: () => Promise<void>): Promise<Seen> {
-  const before = await redis.keyCount()
+  const before = await restingKeyCount(redis)
   await action()
   const after = await redis.keyCount()
   const anonymous = await redis.askAs(undefined, 'DBSIZE').catch(messageOf)
