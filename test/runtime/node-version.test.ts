@@ -35,7 +35,7 @@ describe('the versions of Node', () => {
   }
 
   it('include that of the image', () => {
-    const versions = [...readFileSync('deploy/Dockerfile', 'utf8').matchAll(/^FROM node:(\d+)/gm)].map(
+    const versions = [...readFileSync('deploy/Dockerfile', 'utf8').matchAll(/^ARG \w+_IMAGE=node:(\d+)/gm)].map(
       ([, line]) => line
     )
     expect(versions).to.have.length(2)
