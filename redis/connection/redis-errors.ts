@@ -40,11 +40,6 @@ export function isRefusal(error: unknown): boolean {
   return REFUSAL.test(messageOf(error))
 }
 
-/** Whether a server is a replica, and so takes no writes. */
-export function isReadOnly(error: unknown): boolean {
-  return messageOf(error).startsWith('READONLY ')
-}
-
 /** Adds to a refusal which server and user it is about, and what to do. Redis itself names neither. */
 export function explainRefusal(error: Error, variable: RedisVariable, url: string): void {
   const advice = ' (docs/SECURITY.md, Redis)'

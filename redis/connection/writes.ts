@@ -28,7 +28,7 @@ export interface Writes {
    */
   run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
   /** Takes note of the commit counter of a partition, once `run` has resolved. */
-  saw(partition: number, count: number): void
+  saw(partition: number, counter: number): void
 }
 
 /** How long replicas may take (ms). Less than a command may, so that the two timeouts differ. */

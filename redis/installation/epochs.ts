@@ -16,10 +16,29 @@ export interface Epoch {
 }
 
 /** What was acknowledged last in a partition, as it is remembered outside of the data. */
-export interface Memory {
-  readonly epoch: number
+export interface Memory extends Counted {
   readonly serverId: string
+}
+
+/** What the commit counter of a partition says: how many commits, and in which epoch. */
+export interface Counted {
+  readonly epoch: number
   readonly count: number
+}
+
+/** Room for 69 billion commits, and for 131,071 epochs before the counter can't be a number of JavaScript any more. */
+const EPOCH_STEP = 2 ** 36
+
+/**
+ * The counter holds its epoch, too. So each answer of a script says in which epoch it counted, also one that came while the
+ * server became a replica and a master again on the same connection.
+ */
+export function counterOf({ epoch, count }: Counted): number {
+  return epoch * EPOCH_STEP + count
+}
+
+export function countedOf(counter: number): Counted {
+  return { epoch: Math.floor(counter / EPOCH_STEP), count: counter % EPOCH_STEP }
 }
 
 /** What one place remembers of all partitions. `atMs`: until when it watched, by the clock of Redis. */

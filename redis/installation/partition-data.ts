@@ -5,41 +5,45 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { storedVouch, type Vouch } from './epochs.js'
+import { type Counted, countedOf, counterOf, storedVouch, type Vouch } from './epochs.js'
 
 const setVouch = defineScript('set_vouch')
 
-/** What one read of a partition finds. `text`: the vouch as it is stored. */
-export interface PartitionData {
+/** What one read of a partition finds. `text` and `counter`: as they are stored. */
+export interface PartitionData extends Counted {
   readonly text: string
+  readonly counter: string
   readonly vouch: Vouch | null
-  readonly count: number
 }
 
 export async function readPartition(redis: Redis, partition: number): Promise<PartitionData> {
-  const [text, count] = await redis.mget([keys.vouch(partition), keys.commitCounter(partition)])
-  return { text: text ?? '', vouch: text ? storedVouch.decode(text) : null, count: Number(count ?? 0) }
+  const [text, counter] = await redis.mget([keys.vouch(partition), keys.commitCounter(partition)])
+  const vouch = text ? storedVouch.decode(text) : null
+  return { text: text ?? '', counter: counter ?? '', vouch, ...countedOf(Number(counter ?? 0)) }
 }
 
 /**
- * Replaces what `data` was read as. `markAtMs`: all that waits counts as begun, and open payments are to be compared, from
- * this time of the service on. False when another process was first.
+ * Replaces what `data` was read as; a new epoch goes into the counter, too. `markAtMs`: all that waits counts as begun, and
+ * open payments are to be compared, from this time of the service on. False when another process was first, or counted.
  */
 export async function writeVouch(
   redis: Redis,
   partition: number,
-  data: Pick<PartitionData, 'text'>,
+  data: PartitionData,
   vouch: Vouch,
   markAtMs: number | null
 ): Promise<boolean> {
-  const places = [keys.vouch, keys.begun, keys.reconcile, keys.due, keys.unvouched].map(key => key(partition))
-  return (await setVouch(redis, places, [data.text, storedVouch.encode(vouch), markAtMs ?? ''])) === 1
+  const lists = [keys.begun, keys.reconcile, keys.due, keys.unvouched]
+  const places = [keys.vouch, ...lists, keys.commitCounter].map(key => key(partition))
+  const epoch = vouch.epochs.at(-1)?.number ?? 0
+  const counter = epoch > data.epoch ? counterOf({ epoch, count: data.count }) : ''
+  const values = [data.text, storedVouch.encode(vouch), markAtMs ?? '', data.counter, counter]
+  return (await setVouch(redis, places, values)) === 1
 }
 
-/** The id under which a server is master: another one after each start and promotion. '' while it is a replica. */
+/** The id under which a server is master: another one after each start and promotion. */
 export async function serverIdOf(server: Redis): Promise<string> {
-  const info = await server.info('replication')
-  return /^role:master/m.test(info) ? (/^master_replid:(\w{12})/m.exec(info)?.[1] ?? '') : ''
+  return /^master_replid:(\w{12})/m.exec(await server.info('replication'))?.[1] ?? ''
 }
 
 /** When the last command of a partition was written (ms, by the clock of Redis); 0: none ever was. */

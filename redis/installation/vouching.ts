@@ -8,11 +8,12 @@ import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { Redis } from '../connection/connections.js'
 import { readClockOffset, serverTimeMs } from '../connection/redis-clock.js'
-import { isReadOnly, MoneyWaits, RedisUnavailable } from '../connection/redis-errors.js'
+import { MoneyWaits, RedisUnavailable } from '../connection/redis-errors.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfKey } from '../keys.js'
 import {
   afterLook,
+  countedOf,
   isCurrent,
   type Look,
   laterOf,
@@ -101,16 +102,13 @@ export class Vouching {
       ...writes,
       run: async (key, work) => {
         this.#assertProven(key)
-        try {
-          return await writes.run(key, work)
-        } catch (error) {
-          if (isReadOnly(error)) this.#doubt()
-          throw error
-        }
+        return await writes.run(key, work)
       },
-      saw: (partition, count) => {
-        const epoch = this.#views.get(partition)?.vouch?.epochs.at(-1)
-        if (epoch !== undefined) this.#remember(partition, { epoch: epoch.number, serverId: epoch.serverId, count })
+      saw: (partition, counter) => {
+        const newest = this.#views.get(partition)?.vouch?.epochs.at(-1)
+        const counted = countedOf(counter)
+        // Of an epoch that began since the last look, the next one knows the server.
+        if (counted.epoch === newest?.number) this.#remember(partition, { ...counted, serverId: newest.serverId })
       }
     }
   }
@@ -143,12 +141,6 @@ export class Vouching {
     if (!view?.provenOn || serverOf(this.#options.connection, partition).stream !== view.provenOn) {
       throw new RedisUnavailable('The data of the durable Redis is not compared yet with what is remembered of it.')
     }
-  }
-
-  /** A server was a replica: when it is master again it has another id, and the connection does not tell. */
-  #doubt(): void {
-    for (const [partition, view] of this.#views) this.#views.set(partition, { ...view, provenOn: null })
-    this.#pause.abort()
   }
 
   #remember(partition: number, memory: Memory): void {
@@ -214,14 +206,12 @@ export class Vouching {
     })
     const look: Look = { vouch: data.vouch, count: data.count, serverId: await id, seen }
     const loss = lossIn(look)
-    const mayWrite = mayDecide && look.serverId !== ''
-    if (mayWrite && (loss !== null || !isCurrent(look)) && (await this.#decide(partition, server, data, look))) {
+    if (mayDecide && (loss !== null || !isCurrent(look)) && (await this.#decide(partition, server, data, look))) {
       return await this.#lookAt(partition, witnesses, ids)
     }
     const missing = data.vouch?.missing ?? (loss === null ? null : { ...loss, fromMs: 0 })
     // What no process has vouched for yet has nothing to be compared with.
-    const isProven =
-      missing === null && (data.vouch === null || isCurrent(look)) && server.stream === stream && look.serverId !== ''
+    const isProven = missing === null && (data.vouch === null || isCurrent(look)) && server.stream === stream
     this.#views.set(partition, { vouch: data.vouch, missing, provenOn: isProven ? stream : null })
     const epoch = data.vouch?.epochs.at(-1)
     if (!isProven || epoch === undefined) return

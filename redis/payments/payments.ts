@@ -141,7 +141,7 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
       const mayBeItself = refusal === 'operation_in_progress'
       const values = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
-      return operationAccepted(answer, payment, count => writes.saw(partition, count))
+      return operationAccepted(answer, payment, counter => writes.saw(partition, counter))
     },
 
     async readIdempotency(partition, record) {

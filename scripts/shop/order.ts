@@ -154,7 +154,7 @@ export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Or
   }
 }
 
-/** What the buyer is told of a payment that failed, and whether the card may be tried again. */
+/** The message for the buyer of a payment that failed, and whether the card may be tried again. */
 function declined({ card, provider }: PaidPayment, code: string): Pick<Order, 'notice' | 'refusedCard'> {
   const { decline_reason: reason, may_retry: mayRetry } = provider
   const notice = (reason === null ? NOTICES[code] : declineTexts[reason]) ?? NOT_DONE

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
-import type { Seen, Vouch } from '../../../redis/installation/epochs.js'
+import { counterOf, type Seen, type Vouch } from '../../../redis/installation/epochs.js'
 import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
 import { Vouching } from '../../../redis/installation/vouching.js'
 import { keys } from '../../../redis/keys.js'
@@ -214,6 +214,21 @@ describe('the comparison of the data', function () {
     expect(await someUnvouched(unreplicated(anew.redis), PARTITION), 'not the new one').to.have.lengthOf(2)
   })
 
+  it('stays vouched for when the server is a replica for a moment, on connections that outlive it', async () => {
+    const one = await start()
+    const api = await start({ seen: null }, false)
+    await untilAccepted(api)
+    // It has looked for the last time before the change.
+    await api.vouching.stop()
+    await one.redis.pipeline().replicaof('127.0.0.1', 1).replicaof('NO', 'ONE').exec()
+    await until('a new epoch has begun', async () => (await vouch())?.epochs.length === 2)
+    await api.accept(3)
+    await api.vouching.start()
+    await api.accept()
+    await one.accept()
+    expect([await standing(), one.vouching.missing(), api.vouching.missing()]).to.deep.equal(['vouched', [], []])
+  })
+
   it('is left to `payments` by an `api`, which waits for it after a restart of the server', async () => {
     const first = await start()
     const api = await start({ seen: null }, false)
@@ -243,7 +258,8 @@ describe('the comparison of the data at a failover', function () {
     await one.accept(2)
     await until(
       'the replica has it',
-      async () => (await servers.replica.ask('GET', keys.commitCounter(PARTITION))) === '2'
+      async () =>
+        (await servers.replica.ask('GET', keys.commitCounter(PARTITION))) === String(counterOf({ epoch: 1, count: 2 }))
     )
     await servers.replica.ask('REPLICAOF', 'NO', 'ONE')
     await one.accept(3)
