@@ -1,8 +1,5 @@
 /** The cost of a load: CPU of the processes, commands and memory of Redis. Read before and after a load. */
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseSeries } from '../operator/series.js'
-import { OPS_FILE } from '../start/data-dir.js'
 import { infoFigure, withRedis } from '../start/with-redis.js'
 
 export interface RedisCosts {
@@ -16,15 +13,6 @@ export async function readRedisCosts(url: string): Promise<RedisCosts> {
     commands: await infoFigure(redis, 'total_commands_processed'),
     usedBytes: await infoFigure(redis, 'used_memory')
   }))
-}
-
-/** A metric without labels of one process of the service, such as `api.1`. Rejects when the process does not report it. */
-export async function readFigure(dataDir: string, process: string, name: string): Promise<number> {
-  const places = JSON.parse(await readFile(join(dataDir, OPS_FILE), 'utf8')) as Record<string, string>
-  const text = await (await fetch(`${places[process]}/metrics`)).text()
-  const value = parseSeries(text).find(series => series.name === name)?.value
-  if (value === undefined) throw new Error(`${process} does not report ${name} at ${places[process]}/metrics.`)
-  return value
 }
 
 /** CPU time so far (ms) of this process's children and their children, by the file that they run. */

@@ -145,7 +145,7 @@ function run(file: string, redisUrl: string): ChildProcess {
 }
 
 /** The first line that a child prints. Rejects when it ends before. */
-export async function firstLine(child: ChildProcess): Promise<string> {
+async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('unreachable: the output of the child is a pipe')
   for await (const line of createInterface({ input: child.stdout })) return line
   throw new Error(`A child process ended before it was ready (pid ${child.pid}).`)

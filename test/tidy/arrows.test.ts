@@ -72,7 +72,6 @@ const NAMED = [
   'test/runner/counting-reporter.ts',
   'test/chaos/shifted-clock.ts',
   'test/containers-drill/inside.ts',
-  'scripts/bench/webhook-receiver.ts',
   'scripts/bench/rivals/bare-api.ts',
   'scripts/bench/rivals/bare-worker.ts',
   'scripts/bench/rivals/bullmq-api.ts',

@@ -214,21 +214,6 @@ describe('the comparison of the data', function () {
     expect(await someUnvouched(unreplicated(anew.redis), PARTITION), 'not the new one').to.have.lengthOf(2)
   })
 
-  it('stays vouched for when the server is a replica for a moment, on connections that outlive it', async () => {
-    const one = await start()
-    const api = await start({ seen: null }, false)
-    await untilAccepted(api)
-    // It has looked for the last time before the change.
-    await api.vouching.stop()
-    await one.redis.pipeline().replicaof('127.0.0.1', 1).replicaof('NO', 'ONE').exec()
-    await until('a new epoch has begun', async () => (await vouch())?.epochs.length === 2)
-    await api.accept(3)
-    await api.vouching.start()
-    await api.accept()
-    await one.accept()
-    expect([await standing(), one.vouching.missing(), api.vouching.missing()]).to.deep.equal(['vouched', [], []])
-  })
-
   it('is left to `payments` by an `api`, which waits for it after a restart of the server', async () => {
     const first = await start()
     const api = await start({ seen: null }, false)
@@ -270,5 +255,31 @@ describe('the comparison of the data at a failover', function () {
     await until('money waits', async () => (await failureOf(after.accept())) instanceof MoneyWaits)
     expect(after.vouching.missing()).to.have.lengthOf(1)
     await after.stop()
+  })
+})
+
+describe('the comparison of the data of a server that is a replica for a moment', () => {
+  it('finds it vouched for, on connections that outlive the change', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'payments-vouching-'))
+    const node = await RedisNode.start(await testBinary(), dir, [])
+    const [one, api] = [await Process.start(node.url), await Process.start(node.url, { seen: null }, false)]
+    try {
+      await until('writes go on', async () => (await failureOf(api.accept())) === null)
+      // It has looked for the last time before the change.
+      await api.vouching.stop()
+      await one.redis.pipeline().replicaof('127.0.0.1', 1).replicaof('NO', 'ONE').exec()
+      const vouch = async (): Promise<Vouch | null> =>
+        (await standingsOf(one.redis, PARTITIONS))[PARTITION]?.vouch ?? null
+      await until('a new epoch has begun', async () => (await vouch())?.epochs.length === 2)
+      await api.accept(3)
+      await api.vouching.start()
+      await Promise.all([api.accept(), one.accept()])
+      const missing = [one, api].flatMap(({ vouching }) => vouching.missing())
+      expect([(await vouch())?.standing, missing]).to.deep.equal(['vouched', []])
+    } finally {
+      await Promise.all([one.stop(), api.stop()])
+      await node.stop()
+      await rm(dir, { recursive: true, force: true })
+    }
   })
 })
