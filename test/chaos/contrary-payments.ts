@@ -68,6 +68,8 @@ async function auditAll(
 ): Promise<ContraryOutcome> {
   await client.finish(ANSWERED_WITHIN_MS)
   const ids = new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))
+  // What it did other than asked shows after a notification: one that meets a killed process is repeated.
+  await readBooks()
   let ended = await readAll(redis, ids)
   for (const span of ADVANCES) {
     await advance(dataDir, span)

@@ -17,6 +17,7 @@ export interface ContraryThread {
   readonly url: string
   /** Hands every other call on to `behindUrl`, and notifies the service, from now on. */
   connect(place: ContraryPlace): void
+  /** Once all of its notifications were received, or are lost. */
   books(): Promise<ContraryBooks>
   stop(): Promise<void>
 }
@@ -63,8 +64,10 @@ if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerD
   await server.start()
   port.on('message', (order: ContraryPlace | 'books') => {
     if (order !== 'books') return void Object.assign(server, order)
-    const { sales, calls, deviations, firstShownMs } = server.acquirer
-    port.postMessage({ sales, calls, deviations, firstShownMs } satisfies ContraryBooks)
+    void server.untilNotified().then(() => {
+      const { sales, calls, deviations, firstShownMs } = server.acquirer
+      port.postMessage({ sales, calls, deviations, firstShownMs } satisfies ContraryBooks)
+    })
   })
   port.postMessage(server.url)
 }

@@ -10,12 +10,15 @@ const OURS_CENTS = 7_777
 describe('the contrary acquirer over HTTP', () => {
   const handedOn: string[] = []
   const notified: unknown[] = []
+  /** How many of the next notifications are not received. */
+  let refusals = 0
   /** The acquirer behind it, and the service that takes notifications. */
   const others = createServer(async (incoming, response) => {
     let body = ''
     for await (const chunk of incoming) body += String(chunk)
     if (incoming.url === '/notifications') notified.push([incoming.headers['x-notification-secret'], JSON.parse(body)])
-    else handedOn.push(`${incoming.method} ${incoming.url} ${incoming.headers['merchantid']} ${body}`)
+    if (incoming.url === '/notifications') return void response.writeHead(refusals-- > 0 ? 503 : 200).end()
+    handedOn.push(`${incoming.method} ${incoming.url} ${incoming.headers['merchantid']} ${body}`)
     response.writeHead(418).end('{"from":"the other"}')
   })
   const server = new ContraryServer({ takes: cents => cents === OURS_CENTS, dice: createRandom(1) })
@@ -79,5 +82,16 @@ describe('the contrary acquirer over HTTP', () => {
     const saleIds = [...server.acquirer.sales.keys()]
     const [secret, body] = notified[0] as [string, { PaymentId: string; ChangeType: number }]
     expect([secret, body.ChangeType, saleIds.includes(body.PaymentId)]).to.deep.equal(['s', 1, true])
+  })
+
+  it('repeats a notification that was not received', async () => {
+    await server.untilNotified()
+    notified.length = 0
+    refusals = 3
+    server.acquirer.kinds = [{ kind: 'notifies early, often and late', share: 1 }]
+    await sell('D', OURS_CENTS)
+    // Three at once or soon, and each of them again; the fourth that is planned may be minutes away.
+    await until('each was repeated', () => notified.length >= 6, 5_000)
+    await server.untilNotified()
   })
 })

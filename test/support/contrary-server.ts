@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { ContraryAcquirer } from './contrary-acquirer.js'
 import type { Dice } from './contrary-plan.js'
@@ -22,6 +23,10 @@ export interface NotificationTarget {
   readonly secret: string
 }
 
+/** Before each try to notify. The acquirer's own are hours long. */
+const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, 10_000]
+const POLL_MS = 50
+
 export class ContraryServer {
   readonly acquirer: ContraryAcquirer
   /** Gets every other call; null: there is none, and such calls are cut. */
@@ -32,6 +37,8 @@ export class ContraryServer {
   readonly #server: Server
   readonly #connections = new Agent()
   readonly #timers = new Set<NodeJS.Timeout>()
+  #isStopped = false
+  #notifying = 0
 
   constructor(options: ContraryServerOptions) {
     this.#options = options
@@ -61,8 +68,14 @@ export class ContraryServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
+  /** Resolves when each notification was received, or is lost. */
+  async untilNotified(): Promise<void> {
+    while (this.#notifying > 0) await pause(POLL_MS)
+  }
+
   /** Ends connections and what was planned. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
     this.#server.close()
     this.#server.closeAllConnections()
@@ -108,9 +121,18 @@ export class ContraryServer {
     response.writeHead(answer.statusCode, { 'Content-Type': 'application/json' }).end(text)
   }
 
-  /** Once; like the acquirer's, it may be lost. */
+  /** Until it is answered 200, four times at most, as the acquirer does; then it is lost. */
   async #notify(saleId: string): Promise<void> {
-    if (this.notifications === null) return
+    this.#notifying++
+    for (const pauseMs of NOTIFICATION_PAUSES_MS) {
+      await pause(pauseMs)
+      if (this.#isStopped || (await this.#isReceived(saleId))) break
+    }
+    this.#notifying--
+  }
+
+  async #isReceived(saleId: string): Promise<boolean> {
+    if (this.notifications === null) return true
     const { url, secret } = this.notifications
     const answer = await request(url, {
       dispatcher: this.#connections,
@@ -118,7 +140,8 @@ export class ContraryServer {
       headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': secret },
       body: JSON.stringify({ PaymentId: saleId, ChangeType: 1 })
     }).catch(() => null)
-    await answer?.body.dump()
+    await answer?.body.dump().catch(() => undefined)
+    return answer?.statusCode === 200
   }
 }
 
