@@ -112,6 +112,12 @@ describe('a chargeback', function () {
     await until('it is listed', async () =>
       (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
     )
+    // As long as the record differs, each look lists the payment again: that which confirms the refund, and that of the notification.
+    network.book({ ...saleOf(id), voidedAmount: 1_000 })
+    await until('no look is under way', async () => {
+      const { length, notifications } = await queued()
+      return length + notifications === 0
+    })
     expect((await asOperator(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
     expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
   })
