@@ -1,7 +1,8 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
  * need Redis start it themselves (test/support/redis.ts). A small machine has two cores: two processes run side by side and
- * take one batch of files after the other. A third one, at low priority, uses the time in which they wait.
+ * take one batch of files after the other. A third one uses the time in which they wait: at low priority for what computes,
+ * then for the last batches, which mostly wait.
  * A few system tests run on every supported version of Node. The last line is `N passed, M failed`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -37,7 +38,7 @@ interface TestOptions {
 const command = toolCommand({
   name: 'test',
   does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
-  takes: 'about 13 minutes on two quiet cores; seconds for a few files.',
+  takes: 'about 10 minutes on two quiet cores; seconds for a few files.',
   examples: [
     ['', 'everything'],
     ['redis/payments/commits', 'the files whose path contains that, without lint'],
@@ -95,7 +96,7 @@ interface TestRun {
   readonly after?: Promise<unknown>
 }
 
-/** Lint, all batches, and the pages of buyers in Firefox too: three at the same time. Prints each report at its end. */
+/** Lint, all batches, and the pages of buyers in Firefox too. Prints each report at its end. */
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   await obtainRedis(resolve('.vendor'), say)
@@ -125,9 +126,9 @@ async function runEverything(): Promise<Totals> {
   const lowPriority = batchRuns.filter(({ run }) => run.isLowPriority)
   let reports = 0
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
-  const runAll = async (waiting: TestRun[], share: string): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { files, run, after } = next
+  const runAll = async (take: () => TestRun | undefined, share: string): Promise<void> => {
+    for (let taken = take(); taken !== undefined; taken = take()) {
+      const { files, run, after } = taken
       await after
       const report = join(folder, `${reports++}.txt`)
       const totals = await runMocha(files, { ...run, share, report })
@@ -142,8 +143,9 @@ async function runEverything(): Promise<Totals> {
     }
   }
   const waiting = [...runs]
-  const lanes = [waiting, waiting, lowPriority]
-  await Promise.all(lanes.map((runsOfLane, lane) => runAll(runsOfLane, `${lane}/${lanes.length}`)))
+  const first = (): TestRun | undefined => waiting.shift()
+  const lanes = [first, first, () => lowPriority.shift() ?? waiting.pop()]
+  await Promise.all(lanes.map((take, lane) => runAll(take, `${lane}/${lanes.length}`)))
   rmSync(folder, { recursive: true, force: true })
   if ((await lint) === 0) return sum
   process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')

@@ -1,4 +1,4 @@
-/** Two thousand holds lapse in one second, at a gateway that takes 150 calls a second of all kinds. */
+/** Eight hundred holds lapse in one second, at a gateway that takes 150 calls a second of all kinds. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
@@ -8,10 +8,10 @@ import { until } from '../../support/conditions.js'
 import { asOperator, Merchant } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 
-const HOLDS = 2_000
+const HOLDS = 800
 const AT_ONCE = 60
 const CALLS_PER_SECOND = 150
-/** Where the holds go at once, more than a thousand are. */
+/** Where the holds go at once, hundreds are. */
 const REFUSED_MAX = 50
 const SALES = 80
 const SALE_EVERY_MS = 100
