@@ -21,13 +21,18 @@ export function fieldTable(route: string, schema: Schema): string {
   if (silent.length > 0) throw new Error(`${route}: no description or rule in the schema of ${silent.join(', ')}`)
   const cells = rows.map(({ path, type, required, fallback, meaning, rule }) => [
     `\`${path}\``,
-    type,
-    required,
-    fallback,
-    meaning,
-    rule
+    [type, required, fallback].filter(part => part !== '').join(', '),
+    `${meaning}: ${ruleText(rule)}`
   ])
-  return table(['Field', 'Type', 'Required', 'Default', 'Meaning', 'Rule'], cells)
+  return table(['Field', 'Type', 'Meaning, and rule'], cells)
+}
+
+/** The rule of an error message, as a part of a table: the type names null, and the page what holds for all texts. */
+function ruleText(rule: string): string {
+  return rule
+    .replace(/^must be (text of )?/, '')
+    .replace(/, or null$/, '')
+    .replace(/(, not blank,)? without control characters or a card number/, '')
 }
 
 /** All fields of an answer; an object without a description of its own stands for its fields. */
@@ -66,13 +71,13 @@ function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
   const together = isRecord(schema['dependentRequired']) ? schema['dependentRequired'] : {}
   return members(schema['properties']).flatMap(([name, field]) => {
     const path = `${prefix}${name}`
-    const condition = only === '' ? '' : `, with ${only}`
+    const condition = only === '' ? '' : ` with ${only}`
     const row = {
       path,
       // A number in a query arrives as text.
       type: name === 'limit' ? 'integer' : typeOf(field),
-      required: `${required.includes(name) ? 'yes' : name in together ? 'all or none' : 'no'}${condition}`,
-      fallback: 'default' in field ? `\`${String(field['default'])}\`` : '',
+      required: `${required.includes(name) ? 'required' : name in together ? 'all or none' : ''}${condition}`,
+      fallback: 'default' in field ? `default \`${String(field['default'])}\`` : '',
       ...wordsOf(field)
     }
     return [row, ...rowsBelow(field, path, only)]
@@ -85,7 +90,7 @@ function rowsBelow(field: Schema, path: string, only: string): FieldRow[] {
     const { additionalProperties: value, propertyNames: name } = field
     const { meaning, rule: valueRule } = wordsOf(value)
     const rule = `${valueRule}; it ${wordsOf(name).rule}`
-    rows.push({ path: `${path}.*`, type: typeOf(value), required: 'no', fallback: '', meaning, rule })
+    rows.push({ path: `${path}.*`, type: typeOf(value), required: '', fallback: '', meaning, rule })
   }
   return [...rows, ...variantRows(field, path)]
 }
@@ -112,5 +117,5 @@ function members(properties: unknown): [string, Schema][] {
 
 /** A schema without a type is a list of texts, or a text. */
 function typeOf({ type }: Schema): string {
-  return Array.isArray(type) ? type.join(', ') : typeof type === 'string' ? type : 'string'
+  return Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'string'
 }

@@ -38,13 +38,14 @@ function madeParts(): ReadonlyMap<string, string> {
   const parts = new Map<string, string>([
     ['routes', routeTable()],
     ['growing lists', growingLists()],
-    ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())]
+    ['common errors', `Every route may answer: ${errorsText(commonErrors)}.`],
+    ['test-cards', table(['Outcome', ...testBrands], testCardRows())]
   ])
   for (const route of allRoutes) {
     const name = nameOf(route)
     if (route.body !== undefined) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
     if (route.query !== undefined) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
-    parts.set(`errors of ${name}`, errorsText(errorsOf(route)))
+    parts.set(`errors of ${name}`, otherErrorsText(route))
   }
   for (const [name, { schema }] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts
@@ -60,24 +61,57 @@ function routeTable(): string {
 
 /** The texts of answers and events that may get other values, with those of today. */
 function growingLists(): string {
-  const rows = components.flatMap(({ name, schema }) =>
-    Object.entries(schema.properties).flatMap(([field, { [KNOWN_VALUES]: values }]) =>
-      Array.isArray(values) ? [[`\`${name}\``, `\`${field}\``, values.map(value => `\`${value}\``).join(', ')]] : []
-    )
+  const fieldsOf = new Map<string, string[]>()
+  for (const { name, schema } of components) {
+    for (const [field, { [KNOWN_VALUES]: values }] of Object.entries(schema.properties)) {
+      if (!Array.isArray(values)) continue
+      const words =
+        name === 'ErrorDetail' && field === 'code'
+          ? 'those of [ERRORS.md](ERRORS.md)'
+          : values.map(value => `\`${value}\``).join(' ')
+      fieldsOf.set(words, [...(fieldsOf.get(words) ?? []), `\`${name}.${field}\``])
+    }
+  }
+  return table(
+    ['Field', 'Values today'],
+    [...fieldsOf].map(([words, fields]) => [fields.join(' '), words])
   )
-  return table(['Schema', 'Field', 'Values today'], rows)
 }
 
-/** Errors as a sentence, in the order of their statuses. */
+/** The errors of every route, stated once. */
+const commonErrors: readonly ErrorCode[] = errorsOf(createToken).filter(code =>
+  allRoutes.every(route => errorsOf(route).includes(code))
+)
+
+/** The errors of a route besides the common ones. */
+function otherErrorsText(route: RouteFacts): string {
+  const others = errorsOf(route).filter(code => !commonErrors.includes(code))
+  return others.length === 0
+    ? 'Errors: the [common ones](#errors).'
+    : `Errors besides the [common ones](#errors): ${errorsText(others)}.`
+}
+
+/** Errors as a list, in the order of their statuses. */
 function errorsText(codes: readonly ErrorCode[]): string {
   const statuses = [...new Set(codes.map(code => errorCatalogue[code].status))].sort((one, other) => one - other)
   const groups = statuses.map(status => {
     const names = publicCodesOf(codes.filter(code => errorCatalogue[code].status === status))
     return `${status} ${names.map(name => `\`${name}\``).join(', ')}`
   })
-  return `Errors: ${groups.join(' · ')}.`
+  return groups.join(' · ')
 }
 
+const testBrands = [...new Set(testCards.map(({ brand }) => brand))]
+
+/** One row for each outcome, with its numbers of each brand. */
 function testCardRows(): string[][] {
-  return testCards.map(({ number, brand, outcome }) => [`\`${number}\``, brand, outcome])
+  const outcomes = [...new Set(testCards.map(({ outcome }) => outcome))]
+  return outcomes.map(outcome => [
+    outcome,
+    ...testBrands.map(brand =>
+      testCards
+        .flatMap(card => (card.outcome === outcome && card.brand === brand ? [`\`${card.number}\``] : []))
+        .join(' ')
+    )
+  ])
 }

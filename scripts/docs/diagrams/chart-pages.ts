@@ -44,45 +44,80 @@ function answerTable(): string {
     ['error code', errorRows],
     ['HTTP status without an error code', httpRows]
   ]
-  return table(
-    ['Answer', 'Codes', 'Proves', 'Means'],
-    groups.flatMap(([name, rows]) => rows.map(({ codes, proof, means }) => [name, codes, `\`${proof}\``, means]))
+  const rows = groups.flatMap(([name, group]) =>
+    group.map(({ codes, proof, means }): Row => [name, codes, `\`${proof}\``, means])
   )
+  return table(['Answer', 'Codes', 'Proves', 'Means'], withoutRepeats(rows))
 }
 
 function machineSection(chart: Chart): string[] {
+  const { own, shared } = transitionRows(chart)
+  const columns = ['State', 'Event, and when', 'Next, and effect', 'Meaning']
   return [
     `## ${chart.id}`,
     chart.description,
     ...viewsOf(chart).flatMap(({ title, name }) => [`### ${title}`, `![${title}](machines/${name}.svg)`]),
     `### States of ${chart.id}`,
     table(
-      ['State', 'Meaning', 'Tags'],
-      chart.states.map(({ path, description, kind, tags }) => [
+      ['State', 'Meaning'],
+      chart.states.map(({ path, description, kind }) => [
         `\`${path}\``,
-        kind === 'final' ? `${description} (End.)` : description,
-        tags.map(tag => `\`${tag}\``).join(', ')
+        kind === 'final' ? `${description} (End.)` : description
       ])
     ),
-    `### Transitions of ${chart.id}`,
-    table(
-      ['State', 'Event', 'When', 'Next', 'Effect', 'Meaning'],
-      chart.transitions.map(transition => transitionRow(chart, transition))
-    )
+    `### Transitions of single states of ${chart.id}`,
+    table(columns, withoutRepeats(own)),
+    `### Transitions that states of ${chart.id} share`,
+    table(columns, withoutRepeats(shared))
   ]
 }
 
-function transitionRow(
+/** From so many states on, equal transitions are one row. */
+const SHARED_BY_MIN = 3
+
+type Row = readonly [states: string, ...cells: string[]]
+
+/** Equal transitions of several states as one row; rows of the same states follow each other. */
+function transitionRows(chart: Chart): { readonly own: Row[]; readonly shared: Row[] } {
+  const statesOf = new Map<string, string[]>()
+  const rows = chart.transitions.map(transition => {
+    const cells = transitionCells(chart, transition)
+    const key = cells.join('|')
+    statesOf.set(key, [...(statesOf.get(key) ?? []), stateName(transition.source)])
+    return { key, cells, source: stateName(transition.source) }
+  })
+  const isShared = (key: string): boolean => (statesOf.get(key) ?? []).length >= SHARED_BY_MIN
+  const own = rows.filter(({ key }) => !isShared(key)).map(({ cells, source }): Row => [source, ...cells])
+  const keys = [...new Set(rows.filter(({ key }) => isShared(key)).map(({ key }) => key))]
+  const shared = keys.map((key): Row => [(statesOf.get(key) ?? []).join(' '), ...key.split('|')])
+  const groups = [...new Set(shared.map(([states]) => states))]
+  return { own, shared: groups.flatMap(states => shared.filter(row => row[0] === states)) }
+}
+
+/** The first cell once for the rows that follow each other. */
+function withoutRepeats(rows: readonly Row[]): string[][] {
+  return rows.map(([first, ...cells], at) => [first === rows[at - 1]?.[0] ? '' : first, ...cells])
+}
+
+function stateName(path: string): string {
+  return path === '' ? 'any' : `\`${path}\``
+}
+
+function transitionCells(
   chart: Chart,
   { source, event, guard, target, actions, description }: ChartTransition
 ): string[] {
   const next = target === null ? source : entered(chart, target)
+  const effect = actions.flatMap(action => effectKinds[action] ?? [])
   return [
-    source === '' ? 'any' : `\`${source}\``,
-    `\`${event}\``,
-    guard === null ? '' : guardWords(guard),
-    next === source ? 'stays' : `\`${next}\``,
-    actions.flatMap(action => effectKinds[action] ?? []).join(),
+    [`\`${event}\``, ...(guard === null ? [] : [guardWords(guard)])].join(' '),
+    [next === source ? 'stays' : nextName(source, next), ...effect].join(', '),
     description
   ]
+}
+
+/** `….reconciling` for a state beside the one that is left. */
+function nextName(source: string, next: string): string {
+  const parent = source.split('.').slice(0, -1).join('.')
+  return parent !== '' && next.startsWith(`${parent}.`) ? `\`….${next.slice(parent.length + 1)}\`` : `\`${next}\``
 }
