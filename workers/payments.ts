@@ -26,7 +26,7 @@ import { loadOpener } from '../vault/opener.js'
 import { createCardNetwork } from './network/card-network.js'
 import { createCardData } from './payments/card-data.js'
 import { type CommandLoopOptions, startCommandLoop } from './payments/command-loop.js'
-import { handleCommand } from './payments/handle-command.js'
+import { handleCommand, isLastDelivery } from './payments/handle-command.js'
 import { measureCommand, meterNetwork } from './payments/metered-work.js'
 import { repeatNotificationRounds } from './payments/notification-rounds.js'
 import { createWorkerMetrics } from './payments/payments-metrics.js'
@@ -96,7 +96,10 @@ type Loop = CommandLoopOptions<CommandEntry>
 type Handle = Loop['handle']
 
 /** What the command loop takes from the configuration. */
-function loopOf(config: Config): Pick<Loop, 'work' | 'partitions' | 'consumer' | 'concurrency' | 'heartbeatMs'> {
-  const { partitions, workerConcurrency: concurrency, heartbeatMs } = config
-  return { work: paymentWork, partitions, consumer: newInstanceName(), concurrency, heartbeatMs }
+function loopOf(
+  config: Config
+): Pick<Loop, 'work' | 'partitions' | 'consumer' | 'concurrency' | 'heartbeatMs' | 'isSuspect'> {
+  const { partitions, workerConcurrency: concurrency, heartbeatMs, deliveriesMax } = config
+  const isSuspect = (entry: CommandEntry): boolean => isLastDelivery(entry, deliveriesMax)
+  return { work: paymentWork, partitions, consumer: newInstanceName(), concurrency, heartbeatMs, isSuspect }
 }

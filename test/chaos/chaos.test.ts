@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { CrashPoint } from '../../runtime/crash-points.js'
+import { ways } from '../simulation/tampering.js'
 import { type ChaosOptions, runChaos, type Verdict } from './run-chaos.js'
 
 const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [], late: [] }
@@ -46,6 +47,8 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
     strikeEveryMs: 1_000,
     stoppedMaxMs: 1_500,
     silenceEveryMs: null,
+    tamperEveryMs: null,
+    freezes: null,
     crashPoints: [],
     output: () => undefined,
     progress: () => undefined,
@@ -92,6 +95,21 @@ describe('a running service under chaos', function () {
   it('loses and duplicates nothing when processes die at chosen points', async () => {
     await cleanRuns({ crashPoints: POINTS, rate: 8 }, runs =>
       POINTS.filter(point => !runs.some(({ crashes }) => crashes.includes(point)))
+    )
+  })
+
+  it('loses and duplicates nothing when groups, consumers and entries of the streams are removed by hand while workers die', async () => {
+    await cleanRuns({ seconds: 12, rate: 8, strikeEveryMs: 60_000, tamperEveryMs: 400 }, runs =>
+      ways.filter(way => !runs.some(({ struck }) => (struck.tampered[way] ?? 0) > 0))
+    )
+  })
+
+  it('answers within 5 s of the return of each Redis that was frozen, once or in a row', async () => {
+    const freezes = { everyMs: 1_000, shortestMs: 3_000, longestMs: 11_000, inARowMax: 2 }
+    await cleanRuns({ seconds: 30, rate: 4, strikeEveryMs: 60_000, freezes }, runs =>
+      ['redis', 'secrets-redis'].filter(
+        name => !runs.some(({ freezes }) => freezes.some(({ victim }) => victim === name))
+      )
     )
   })
 

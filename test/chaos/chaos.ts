@@ -17,6 +17,8 @@ interface ChaosArguments {
   readonly seed: number
   readonly every: number
   readonly silenceEvery: number
+  readonly tamperEvery: number
+  readonly freezeEvery: number
   readonly killsOnly?: boolean
   readonly archive?: boolean
   readonly crashPoints: readonly CrashPoint[]
@@ -26,6 +28,7 @@ interface ChaosArguments {
 
 /** Sleeps and calls together stay below the horizon. */
 const STOPPED_MAX_MS = 5_000
+const FREEZES = { shortestMs: 3_000, longestMs: 70_000, inARowMax: 3 }
 
 const command = toolCommand({
   name: 'chaos',
@@ -42,12 +45,24 @@ const command = toolCommand({
   .option('--seed <number>', 'of the dice: who is struck, and when', wholeNumber(0), 1)
   .option('--every <seconds>', 'between two strikes, on average', decimalNumber(0.1, 3_600), 2)
   .option('--silence-every <seconds>', 'between two silences of a Redis', decimalNumber(0.1, 3_600), 30)
-  .option('--kills-only', 'stop and silence nothing')
+  .option(
+    '--tamper-every <seconds>',
+    'between two changes of a stream by hand, on average',
+    decimalNumber(0.1, 3_600),
+    5
+  )
+  .option(
+    '--freeze-every <seconds>',
+    'from the return of a frozen Redis to the next freeze',
+    decimalNumber(1, 3_600),
+    60
+  )
+  .option('--kills-only', 'only kill')
   .addOption(
     new Option('--crash-points <names>', 'no strikes: processes kill themselves at these points, once each')
       .argParser(listOf(crashPoint))
       .default([], 'none')
-      .conflicts(['every', 'silenceEvery', 'killsOnly'])
+      .conflicts(['every', 'silenceEvery', 'tamperEvery', 'freezeEvery', 'killsOnly'])
   )
   .option('--archive', 'with an archive: payments of before move meanwhile, and PostgreSQL is struck like all else')
   .option('--json', 'print JSON')
@@ -64,6 +79,8 @@ const verdict = await runChaos({
   strikeEveryMs: options.every * 1_000,
   stoppedMaxMs: options.killsOnly ? null : STOPPED_MAX_MS,
   silenceEveryMs: options.killsOnly ? null : options.silenceEvery * 1_000,
+  tamperEveryMs: options.killsOnly ? null : options.tamperEvery * 1_000,
+  freezes: options.killsOnly ? null : { ...FREEZES, everyMs: options.freezeEvery * 1_000 },
   crashPoints: options.crashPoints,
   isArchiving: options.archive ?? false,
   output: text => {
@@ -95,6 +112,9 @@ function sentences({ findings, ...figures }: Verdict): string {
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
     `  ${figures.longestKillOutageMs} ms while no process was suspended and no connection silent`,
     `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,
+    ...(figures.longestBackMs === null
+      ? []
+      : [`every process answered at most ${figures.longestBackMs} ms after a frozen Redis returned`]),
     ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))

@@ -38,6 +38,7 @@ const CARDS = [
 ] as const
 const AMOUNT_CENTS = 10_000
 const PART_CENTS = 4_000
+const NO_PAYMENT = '00000000-0000-7000-8000-000000000000'
 
 export class ChaosClient {
   readonly records: RequestRecord[] = []
@@ -98,6 +99,22 @@ export class ChaosClient {
   async read(paymentId: string): Promise<Payment | null> {
     const answer = await this.#get(`/v1/payments/${paymentId}`)
     return answer?.status === 200 ? viewOf(answer.body) : null
+  }
+
+  /** Resolves when every instance answers a request that needs its Redis. */
+  async untilServed(signal: AbortSignal): Promise<void> {
+    const { apiUrls, tokensUrls, apiKey, publishableKey } = this.#target
+    const untilAnswered = async (send: () => Promise<Answer | null>): Promise<void> => {
+      for (let answer = await send(); answer === null || !isServed(answer); answer = await send()) {
+        signal.throwIfAborted()
+        await delay(PAUSE_FIRST_MS)
+      }
+    }
+    const card = { ...demoCard, card_number: CARDS[0] }
+    await Promise.all([
+      ...apiUrls.map(url => untilAnswered(() => this.#send(`${url}/v1/payments/${NO_PAYMENT}`, apiKey, null))),
+      ...tokensUrls.map(url => untilAnswered(() => this.#send(`${url}/v1/tokens`, publishableKey, card)))
+    ])
   }
 
   async #play(name: string): Promise<void> {

@@ -18,14 +18,14 @@ export interface Outages {
 }
 
 export function outagesOf(records: readonly RequestRecord[], strikes: readonly Strike[]): Outages {
-  const meeting = (kind: Strike['kind'], lastsMs: number): ((record: RequestRecord) => boolean) => {
-    const ofKind = strikes.filter(strike => strike.kind === kind)
+  const meeting = (kinds: readonly Strike['kind'][], lastsMs: number): ((record: RequestRecord) => boolean) => {
+    const ofKind = strikes.filter(({ kind }) => kinds.includes(kind))
     return ({ beganMs, outageMs }) =>
       ofKind.some(
         ({ atMs, suspendedMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + suspendedMs + lastsMs >= beganMs
       )
   }
-  const [isSuspended, isSilent] = [meeting('stopped', FELT_FOR_MS), meeting('silenced', SILENCE_MAX_MS)]
+  const [isSuspended, isSilent] = [meeting(['stopped', 'frozen'], FELT_FOR_MS), meeting(['silenced'], SILENCE_MAX_MS)]
   const outages = sortedOutages(records)
   return {
     longestOutageMs: Math.round(outages.at(-1) ?? 0),

@@ -16,11 +16,12 @@ import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOut
 import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
+import { type Freeze, lateAfterFreezes, longestBackMs } from './freezes.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
-import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Victims } from './trouble.js'
+import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Trouble, type Victims } from './trouble.js'
 
 export interface ChaosOptions extends Pace {
   readonly root: string
@@ -49,6 +50,9 @@ export interface Verdict extends AuditedRun {
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
+  readonly freezes: readonly Freeze[]
+  /** From the return of a frozen server until every process answered; null: none froze. */
+  readonly longestBackMs: number | null
   readonly contrary: ContraryOutcome
   /** Null: the run had no archive. */
   readonly archived: Archived | null
@@ -69,6 +73,8 @@ const SETTINGS = {
   TAKEOVER_AFTER_MS: '2000',
   // Waiting for a result is no outage, and can't be told from one: short, so that outages show.
   RESULT_WAIT_MS: '1000',
+  // A new payment whose command was trimmed away fails then, instead of after a quarter of an hour.
+  AUTHORISE_WITHIN_MS: '30000',
   WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
 }
 /** Behind the contrary acquirer: what that does late is over within this time, as its own clock tells it (ms). */
@@ -80,6 +86,8 @@ const BRIEF = {
   NOT_FOUND_HORIZON_MS: '7000',
   RECONCILE_DELAYS_MS: '300,600,1200'
 }
+const ANSWERED_WITHIN_MS = 60_000
+const PARTITIONS = 16
 const NOTIFICATIONS_SECRET = 'secret-of-the-notifications-in-a-chaos-run'
 /** Between two lines of progress while payments are sent. */
 const PROGRESS_EVERY_S = 15
@@ -117,6 +125,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
       ...settings,
       NETWORK_TRANSACTION_URL: contrary.url,
       NETWORK_QUERY_URL: contrary.url,
+      PARTITIONS: String(PARTITIONS),
       NOTIFICATIONS_SECRET,
       // The last one moves when half of the run is over.
       ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate)),
@@ -186,12 +195,12 @@ async function runOn(
   dice: () => number,
   options: ChaosOptions
 ): Promise<Observed> {
-  if (urls.network_url === null) throw new Error('The service has no network.')
+  const target = await targetOf(dataDir, ports, urls.network_url)
+  const { networkUrl } = target
   contrary.connect({
-    behindUrl: urls.network_url,
+    behindUrl: networkUrl,
     notifications: { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
   })
-  const target = await targetOf(dataDir, ports, urls.network_url)
   const client = new ChaosClient(target, dice)
   const contraryClient = new ChaosClient(target, dice, CONTRARY_CENTS)
   receiver.trust(await client.registerWebhook(receiver.url))
@@ -203,7 +212,7 @@ async function runOn(
   const trouble =
     options.crashPoints.length > 0
       ? noTrouble()
-      : makeTrouble({ processes: () => service.processes, networkUrl: urls.network_url, proxies }, options, dice)
+      : troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
@@ -225,19 +234,21 @@ async function runOn(
     () => false
   )
   await trouble.end()
-  await putFaults(urls.network_url, {})
+  await putFaults(networkUrl, {})
   await service.untilReady()
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
-  const audited = await auditRun([client], receiver, urls.network_url, trouble.strikes)
+  const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
-  progress('the payments of the contrary acquirer')
   const contraryOutcome = await auditContraryPayments(
     { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, books: contrary.books },
     audited.findings
   )
+  audited.findings.late.push(...lateAfterFreezes(trouble.freezes))
   return {
     ...audited,
+    freezes: trouble.freezes,
+    longestBackMs: longestBackMs(trouble.freezes),
     contrary: contraryOutcome,
     archived,
     seconds,
@@ -248,9 +259,31 @@ async function runOn(
   }
 }
 
-async function targetOf(dataDir: string, ports: RunningService['ports'], networkUrl: string): Promise<Target> {
+/** Begins the trouble. All answer when every process says so, and serves a client. */
+function troubleOf(
+  service: Service,
+  proxies: Victims['proxies'],
+  run: {
+    readonly redis: RunningService['redis']
+    readonly networkUrl: string
+    readonly client: ChaosClient
+    readonly options: ChaosOptions
+    readonly dice: () => number
+  }
+): Trouble {
+  const untilAnswered = async (): Promise<void> => {
+    await service.untilReady()
+    await run.client.untilServed(AbortSignal.timeout(ANSWERED_WITHIN_MS))
+  }
+  const { networkUrl, redis, options, dice } = run
+  const processes = (): Service['processes'] => service.processes
+  const victims = { redisUrl: redis.redisUrl, processes, networkUrl, partitions: PARTITIONS, untilAnswered, proxies }
+  return makeTrouble(victims, options, dice)
+}
+
+async function targetOf(dataDir: string, ports: RunningService['ports'], networkUrl: string | null): Promise<Target> {
   const demo = await readDemo(dataDir)
-  if (demo === undefined) throw new Error('The service has no demo merchant.')
+  if (demo === undefined || networkUrl === null) throw new Error('The service has no demo merchant or network.')
   const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])
   return {
     apiUrls: all('api'),

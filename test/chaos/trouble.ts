@@ -1,7 +1,9 @@
 /** Trouble for a running service: kills, stops, silent connections to Redis, and a card network that misbehaves. */
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
+import { type Freeze, type FreezePace, freezeOne } from './freezes.js'
 import type { ProxyThread } from './proxy-thread.js'
+import { startTamperer, type Tamperer } from './tampering.js'
 
 /** A fifth of the network's answers are lost, late or errors. */
 const NETWORK_FAULTS = {
@@ -23,21 +25,28 @@ const ARCHIVE_EVERY = 5
 /** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
 const REDIS_STOPPED_MAX_MS = 2_000
 
-/** `silenced`: connections to a Redis stay open and carry nothing. `throttled`: a gateway turns every call away. */
-type StrikeKind = 'killed' | 'stopped' | 'silenced' | 'throttled'
+/** A stream is changed by hand while a worker dies. */
+const DIES_OF_TAMPERING = 0.6
+
+/**
+ * `silenced`: connections to a Redis stay open and carry nothing. `throttled`: a gateway turns every call away. `frozen`: a
+ * Redis answers nothing. `tampered`: a stream was changed by hand.
+ */
+type StrikeKind = 'killed' | 'stopped' | 'silenced' | 'throttled' | 'frozen' | 'tampered'
 
 export interface Strike {
   /** As `performance.now()` tells it. */
   readonly atMs: number
   readonly kind: StrikeKind
-  /** Such as `api.1`. */
+  /** Such as `api.1`; of a stream, what was done to it. */
   readonly victim: string
-  /** How long a stopped process sleeps; 0 otherwise. */
+  /** How long a stopped or frozen process sleeps; 0 otherwise. */
   readonly suspendedMs: number
 }
 
 export interface Trouble {
   readonly strikes: readonly Strike[]
+  readonly freezes: readonly Freeze[]
   /** No more trouble; what was stopped goes on, and silenced connections are reset. */
   end(): Promise<void>
 }
@@ -47,6 +56,11 @@ export interface Victims {
   /** Asked before each strike, because restarts change it. */
   readonly processes: () => readonly SupervisedProcess[]
   readonly networkUrl: string
+  /** The durable Redis itself, and how many streams of a kind it has. */
+  readonly redisUrl: string
+  readonly partitions: number
+  /** Resolves when every process answers, and rejects when one does not for a minute. */
+  readonly untilAnswered: () => Promise<void>
   /** Between the processes and a Redis, by the name of the server. */
   readonly proxies: ReadonlyMap<string, ProxyThread>
 }
@@ -58,71 +72,149 @@ export interface Pace {
   readonly stoppedMaxMs: number | null
   /** The time between two silences, of each Redis in turn. Null: none. */
   readonly silenceEveryMs: number | null
+  /** The mean time between two changes of a stream. Null: none. */
+  readonly tamperEveryMs: number | null
+  /** Null: no server freezes. */
+  readonly freezes: FreezePace | null
 }
 
 /** Starts at once. */
-export function makeTrouble(
-  { processes, networkUrl, proxies }: Victims,
-  { strikeEveryMs, stoppedMaxMs, silenceEveryMs }: Pace,
-  random: () => number
-): Trouble {
-  const ending = new AbortController()
-  const strikes: Strike[] = []
-  const note = (kind: StrikeKind, victim: string, suspendedMs = 0): void =>
-    void strikes.push({ atMs: performance.now(), kind, victim, suspendedMs })
-  let bursts = 0
-  let turns = 0
-  const nextFaults = (): object => {
-    // A payment in doubt ends only once the network has booked a sale.
-    if (strikes.length === 0 || random() >= BURST_CHANCE) return NETWORK_FAULTS
-    note('throttled', 'network')
-    return BURSTS[bursts++ % BURSTS.length] ?? NETWORK_FAULTS
+export function makeTrouble(victims: Victims, pace: Pace, random: () => number): Trouble {
+  const maker = new TroubleMaker(victims, pace, random)
+  maker.start()
+  return maker
+}
+
+class TroubleMaker implements Trouble {
+  readonly strikes: Strike[] = []
+  readonly freezes: Freeze[] = []
+  readonly #victims: Victims
+  readonly #pace: Pace
+  readonly #random: () => number
+  readonly #tamperer: Tamperer
+  readonly #ending = new AbortController()
+  #running: Promise<void>[] = []
+  #lastTurn: Promise<unknown> = Promise.resolve()
+  #bursts = 0
+  #turns = 0
+  #silences = 0
+
+  constructor(victims: Victims, pace: Pace, random: () => number) {
+    this.#victims = victims
+    this.#pace = pace
+    this.#random = random
+    this.#tamperer = startTamperer(victims.redisUrl, victims.partitions)
   }
-  const strike = async (): Promise<void> => {
-    while (!ending.signal.aborted) {
-      await putFaults(networkUrl, nextFaults())
-      await delay(strikeEveryMs * (0.5 + random()), ending.signal)
-      if (ending.signal.aborted) return
-      const running = processes()
-      const archive = running.filter(({ name }) => name === 'postgres')
-      const all = archive.length > 0 && turns++ % ARCHIVE_EVERY === 0 ? archive : running
-      const victim = all[Math.floor(random() * all.length)]
-      if (victim === undefined) continue
-      if (stoppedMaxMs === null || random() < KILL_CHANCE) {
-        if (victim.signal('SIGKILL')) note('killed', victim.name)
-      } else if (victim.signal('SIGSTOP')) {
-        const longestMs = victim.name.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
-        const stoppedMs = 200 + longestMs * random()
-        note('stopped', victim.name, stoppedMs)
-        void delay(stoppedMs, ending.signal).then(() => victim.signal('SIGCONT'))
-      }
+
+  start(): void {
+    const { strikeEveryMs, silenceEveryMs, tamperEveryMs, freezes } = this.#pace
+    const around = (meanMs: number) => (): number => meanMs * (0.5 + this.#random())
+    void putFaults(this.#victims.networkUrl, NETWORK_FAULTS)
+    this.#running = [
+      this.#repeat(around(strikeEveryMs), () => this.#strike()),
+      ...(silenceEveryMs === null
+        ? []
+        : [
+            this.#repeat(
+              () => silenceEveryMs,
+              () => this.#silence()
+            )
+          ]),
+      ...(tamperEveryMs === null ? [] : [this.#repeat(around(tamperEveryMs), () => this.#tamper())]),
+      ...(freezes === null ? [] : [this.#repeat(around(freezes.everyMs), () => this.#freeze(freezes))])
+    ]
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort()
+    await Promise.all(this.#running)
+    await this.#tamperer.stop()
+    for (const process of this.#victims.processes()) process.signal('SIGCONT')
+    for (const [, proxy] of this.#victims.proxies) proxy.restore()
+  }
+
+  /** One act at a time: nothing else happens to a frozen server until all has come back, because that time is measured. */
+  async #repeat(pauseMs: () => number, act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#ending
+    while (!signal.aborted) {
+      await delay(pauseMs(), signal)
+      const turn = this.#lastTurn.then(() => (signal.aborted ? undefined : act()))
+      this.#lastTurn = turn.catch(() => undefined)
+      await turn
     }
   }
-  const silence = async (everyMs: number): Promise<void> => {
-    while (!ending.signal.aborted) {
-      for (const [name, proxy] of proxies) {
-        await delay(everyMs, ending.signal)
-        if (ending.signal.aborted) return
-        proxy.blackhole()
-        note('silenced', name)
-      }
-    }
+
+  #note(kind: StrikeKind, victim: string, suspendedMs = 0): void {
+    this.strikes.push({ atMs: performance.now(), kind, victim, suspendedMs })
   }
-  const running = [strike(), ...(silenceEveryMs === null ? [] : [silence(silenceEveryMs)])]
-  return {
-    strikes,
-    async end() {
-      ending.abort()
-      await Promise.all(running)
-      for (const process of processes()) process.signal('SIGCONT')
-      for (const [, proxy] of proxies) proxy.restore()
+
+  #oneOf<T>(all: readonly T[]): T | undefined {
+    return all[Math.floor(this.#random() * all.length)]
+  }
+
+  async #strike(): Promise<void> {
+    const { stoppedMaxMs } = this.#pace
+    const running = this.#victims.processes()
+    const archive = running.filter(({ name }) => name === 'postgres')
+    const victim = this.#oneOf(archive.length > 0 && this.#turns++ % ARCHIVE_EVERY === 0 ? archive : running)
+    if (stoppedMaxMs === null || this.#random() < KILL_CHANCE) this.#kill(victim)
+    else if (victim?.signal('SIGSTOP') === true) {
+      const longestMs = victim.name.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
+      const stoppedMs = 200 + longestMs * this.#random()
+      this.#note('stopped', victim.name, stoppedMs)
+      void delay(stoppedMs, this.#ending.signal).then(() => victim.signal('SIGCONT'))
     }
+    await putFaults(this.#victims.networkUrl, this.#nextFaults())
+  }
+
+  #kill(victim: SupervisedProcess | undefined): void {
+    if (victim?.signal('SIGKILL') === true) this.#note('killed', victim.name)
+  }
+
+  #nextFaults(): object {
+    if (this.#random() >= BURST_CHANCE) return NETWORK_FAULTS
+    this.#note('throttled', 'network')
+    return BURSTS[this.#bursts++ % BURSTS.length] ?? NETWORK_FAULTS
+  }
+
+  async #silence(): Promise<void> {
+    const { proxies } = this.#victims
+    const [name, proxy] = [...proxies][this.#silences++ % proxies.size] ?? []
+    if (name === undefined) return
+    proxy?.blackhole()
+    this.#note('silenced', name)
+  }
+
+  async #tamper(): Promise<void> {
+    const way = await this.#tamperer.tamper(this.#random)
+    if (way === null) return
+    this.#note('tampered', way)
+    const workers = this.#victims.processes().filter(({ name }) => /^payments\./.test(name))
+    if (this.#random() < DIES_OF_TAMPERING) this.#kill(this.#oneOf(workers))
+  }
+
+  async #freeze(pace: FreezePace): Promise<void> {
+    const { processes, untilAnswered } = this.#victims
+    const { signal } = this.#ending
+    // What was struck before is back.
+    await untilAnswered().catch(() => undefined)
+    const note = (victim: string, frozenMs: number): void => this.#note('frozen', victim, frozenMs)
+    const stage = { processes, untilAnswered, random: this.#random, signal, note }
+    const one = await freezeOne(stage, pace, this.freezes.length)
+    if (one.frozenMs.length > 0 && !signal.aborted) this.freezes.push(one)
   }
 }
 
 /** How often each kind of strike hit each class of process, such as `api`. */
 export function countStrikes(strikes: readonly Strike[]): Record<StrikeKind, Record<string, number>> {
-  const counts: Record<StrikeKind, Record<string, number>> = { killed: {}, stopped: {}, silenced: {}, throttled: {} }
+  const counts: Record<StrikeKind, Record<string, number>> = {
+    killed: {},
+    stopped: {},
+    silenced: {},
+    throttled: {},
+    frozen: {},
+    tampered: {}
+  }
   for (const { kind, victim } of strikes) {
     const [name = ''] = victim.split('.')
     counts[kind][name] = (counts[kind][name] ?? 0) + 1
@@ -132,7 +224,7 @@ export function countStrikes(strikes: readonly Strike[]): Record<StrikeKind, Rec
 
 /** No trouble but what the service was told to make itself. */
 export function noTrouble(): Trouble {
-  return { strikes: [], end: () => Promise.resolve() }
+  return { strikes: [], freezes: [], end: () => Promise.resolve() }
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */

@@ -24,7 +24,7 @@ import { type Config, lockTtlMs } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { createCardData } from '../../workers/payments/card-data.js'
 import { startCommandLoop } from '../../workers/payments/command-loop.js'
-import { handleCommand } from '../../workers/payments/handle-command.js'
+import { handleCommand, isLastDelivery } from '../../workers/payments/handle-command.js'
 import { repeatNotificationRounds } from '../../workers/payments/notification-rounds.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
@@ -219,6 +219,7 @@ export class Installation {
         this.#world.trace('command', () => JSON.stringify(entry))
         return handleCommand(entry, used, stopping)
       },
+      isSuspect: entry => isLastDelivery(entry, config.deliveriesMax),
       log: this.#log
     })
     const notifications = createNotificationStore(writes, config.partitions)

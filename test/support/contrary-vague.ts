@@ -114,9 +114,18 @@ export function withOthers(honest: WireAnswer, others: object): WireAnswer {
 }
 
 function withPayment(honest: WireAnswer, change: (fields: WireRecord['Payment']) => WireRecord['Payment']): WireAnswer {
-  const body: unknown = honest.body === '' ? null : JSON.parse(honest.body)
+  const body = bodyOf(honest)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return honest
   const changed =
     'Payment' in body ? { ...body, Payment: change(body.Payment as WireRecord['Payment']) } : change({ ...body })
   return { ...honest, body: JSON.stringify(changed) }
+}
+
+/** Null: the answer is none of the acquirer's own; another kind has made it. */
+function bodyOf({ body }: WireAnswer): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
+  }
 }

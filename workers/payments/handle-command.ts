@@ -144,6 +144,11 @@ async function deadLetterPoison(entry: CommandEntry, reason: string, deps: Worke
   await deps.queue.deadLetter(entry, { reason, nowMs: deps.clock.now(), ...owed })
 }
 
+/** Another failure makes it a dead letter. It may have failed before because of another command that ended its worker. */
+export function isLastDelivery({ deliveryCount }: CommandEntry, deliveriesMax: number): boolean {
+  return deliveryCount > 0 && deliveryCount === deliveriesMax - 1
+}
+
 function poisonIn({ deliveryCount }: CommandEntry, { deliveriesMax }: WorkerDeps): string | null {
   return deliveryCount < deliveriesMax ? null : `delivered ${deliveryCount} times without a result`
 }

@@ -21,6 +21,8 @@ export interface IntakeOptions<E extends StreamEntry> {
   readonly handle: (entry: E, stopping: AbortSignal) => Promise<HandlingOutcome>
   /** On whose behalf an entry is: each owner has a share of the slots. None: the work has no owners. */
   readonly ownerOf?: (entry: E) => string
+  /** Whether an entry may end the worker: it runs while nothing else does, so that no other one is to blame for its death. */
+  readonly isSuspect?: (entry: E) => boolean
   /** How long an entry that is left pauses. */
   readonly leaveMs?: number
   readonly log: Logger
@@ -67,7 +69,8 @@ export function createIntake<E extends StreamEntry>(
       const outcome = await options.handle(entry, stopping).finally(() => running.delete(name))
       if (outcome === 'left') leave(entry, left => options.work.release(options.redis, left))
     }
-    slots.run(work, options.ownerOf?.(entry))
+    if (options.isSuspect?.(entry) === true) slots.runAlone(work)
+    else slots.run(work, options.ownerOf?.(entry))
   }
   const take = async ({ entries, unreadable, foreign }: ReadResult<E>): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)
