@@ -4,6 +4,9 @@
  * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Taking over the entries of
  * a worker is safe even if it was only suspended: a redelivered entry is reconciled, never sent again. The commit of
  * the resumed worker fails, because the version of the payment has changed.
+ *
+ * Entries are written anew (requeue.lua). XAUTOCLAIM gives them to one consumer, and its delivery count also grows when
+ * a worker reads its own entries.
  */
 
 import type { Redis } from '../connection/connections.js'

@@ -1,6 +1,7 @@
 /**
  * The replicas that writes wait for (`WAIT_REPLICAS`): whether enough of them are in sync, and whether they keep what
- * they confirm (decision 19).
+ * they confirm. Too few at every master is a problem, because every write gets 503. Weak settings are a warning: the
+ * master has each write on its disk, so two servers must fail before anything is lost.
  *
  * Sentinels and single servers name their replicas in `INFO replication`; this file connects to them with the login of
  * `REDIS_URL`. The client of a Cluster has connections to its replicas already.

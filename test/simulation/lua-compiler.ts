@@ -1,6 +1,7 @@
 /**
  * Translates a Lua script into a JavaScript function, which the engine then optimises: worlds run the same few scripts
- * hundreds of thousands of times. Covers the part of Lua 5.1 that the scripts of the service use, and refuses the rest.
+ * hundreds of thousands of times. An interpreter took 40 % of a world's time. Covers the part of Lua 5.1 that the
+ * scripts of the service use, and refuses the rest.
  */
 import luaparse, {
   type Expression,

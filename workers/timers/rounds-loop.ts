@@ -78,6 +78,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
       const living = await watchWorkers(redis, takeoverAfterMs, paymentWork.heartbeats)
       const livingDeliverers = await watchWorkers(redis, takeoverAfterMs, deliveryWork.heartbeats)
+      // While Redis is down no worker can write a heartbeat: after an outage their time starts again.
       if (performance.now() - redisBackAtMs < takeoverAfterMs) return
       const moved: Record<string, number> = {}
       const count = (worker: string): void => {

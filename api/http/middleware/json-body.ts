@@ -1,7 +1,7 @@
 /**
  * Reads a JSON body into `ctx.state.body`: bytes with a limit, strict UTF-8, then JSON.
  *
- * koa-body reads the bytes only (decision 8). As a JSON parser it would silently replace invalid UTF-8, and attach the raw
+ * koa-body reads the bytes only. As a JSON parser it would silently replace invalid UTF-8, and attach the raw
  * text, which may hold a CVV, to its errors.
  */
 import { koaBody } from 'koa-body'

@@ -23,7 +23,7 @@ const DUE_INTERVAL_MS = 20
 /** On a busy machine, between the last round that failed and the end of the outage. Without the rule all of the silence is missing. */
 const TOLERATED_MS = 300
 
-describe('the timers after an outage of Redis (decision 6)', function () {
+describe('the timers after an outage of Redis', function () {
   this.timeout(20_000)
   const test = useRedis()
   let isAway = false
