@@ -8,20 +8,15 @@ import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
 import { readDemo } from '../start/demo.js'
 import { toolPorts } from '../start/tool-ports.js'
-import { receiveWebhooks } from './receive-webhooks.js'
 import { startShop } from './server.js'
 
 const command = toolCommand({
   name: 'shop',
-  does: "Opens a shop of one page, which charges test cards through hosted fields and the public API of the running `npm start` of this DATA_DIR (.data), as its demo merchant. It takes the place of the merchant's webhook endpoint.",
+  does: 'Opens a shop of one page, which charges test cards through hosted fields and the public API of the running `npm start` of this DATA_DIR (.data), as its demo merchant.',
   takes: 'until Ctrl-C.',
   examples: [['--port 4100', 'beside something else on port 4000']]
-})
-  .option('--port <port>', 'where the shop is open on this machine; 0 takes a free one', port, toolPorts.shop)
-  // It stays the same from run to run, so that waiting events find the shop again.
-  .option('--webhook-port <port>', 'where it gets its webhooks; 0 takes a free one', port, toolPorts.shopWebhooks)
-const { options } = readCommandLine<{ port: number; webhookPort: number }>(command)
-const write = (line: string): void => void process.stdout.write(`${line}\n`)
+}).option('--port <port>', 'where the shop is open on this machine; 0 takes a free one', port, toolPorts.shop)
+const { options } = readCommandLine<{ port: number }>(command)
 
 const { dataDir } = readConfig(undefined, 'tools')
 const demo = await readDemo(dataDir)
@@ -34,20 +29,6 @@ const merchant = {
   apiKey: demo.api_key,
   publishableKey: demo.publishable_key
 }
-const shop = await startShop({ merchant, port: options.port })
+const shop = await startShop(merchant, options.port)
 stopOnSignals(() => shop.stop())
-write(`The shop is open: ${shop.url}`)
-await receiveWebhooks({
-  dataDir,
-  merchant,
-  port: options.webhookPort,
-  portOption: '--webhook-port',
-  forwardTo: new URL('/webhooks', shop.url),
-  write: () => undefined,
-  warn: write,
-  onSecret: secret => shop.believeWebhooks(secret)
-}).then(
-  () => write('It is the webhook endpoint of the demo merchant now.'),
-  (error: Error) => write(`It gets no webhooks and asks the service instead. ${error.message}`)
-)
-write('Ctrl-C closes it.')
+process.stdout.write(`The shop is open: ${shop.url}\nCtrl-C closes it.\n`)

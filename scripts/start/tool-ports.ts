@@ -6,8 +6,7 @@ import type { AddressInfo, Server } from 'node:net'
 export const toolPorts = {
   shop: 4000,
   inspector: 4010,
-  webhooksListen: 4011,
-  shopWebhooks: 4012
+  webhooksListen: 4011
 } as const
 
 /** Whether a Host header names this machine: a page of another site reaches a tool under a name of its own. */

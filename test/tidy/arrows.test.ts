@@ -58,7 +58,8 @@ const DEVELOPMENT = [
   'scripts/inspector/',
   'scripts/package/',
   'scripts/shop/',
-  'scripts/start/'
+  'scripts/start/',
+  'scripts/webhooks-listen/'
 ]
 
 /** A decision depends on its input alone: time, chance and ids come in with the event. */

@@ -15,7 +15,8 @@ const FOLDERS = [
   'runtime',
   'client',
   'scripts/simulator',
-  'scripts/shop'
+  'scripts/shop',
+  'scripts/webhooks-listen'
 ]
 
 const literals = FOLDERS.flatMap(folder => filesBelow(folder, '.ts')).flatMap(path =>

@@ -31,7 +31,7 @@ describe('accessibility audit of the shop and the hosted fields', function () {
       await page.getByText('Thank you!').waitFor()
       await finds(page)
       const order = page.locator('#orders tr').first()
-      await order.getByLabel(/Amount to refund/).fill('10,00')
+      await order.getByLabel('Amount').fill('10,00')
       await order.getByRole('button', { name: 'Refund' }).click()
       await order.getByText('partially refunded').waitFor()
       await finds(page)
@@ -41,16 +41,7 @@ describe('accessibility audit of the shop and the hosted fields', function () {
       it(`finds nothing serious in fields with mistakes, in ${locale}, in ${colorScheme}`, async () => {
         const page = await browser.open(url(), { colorScheme })
         await fieldsOf(page).getByLabel('Card number').waitFor()
-        // The colours of the shop: a merchant whose page is dark gives the fields colours for that.
-        const [text, label, background, error, focus] = await page.evaluate<string[]>(
-          `['ink', 'soft', 'card', 'bad', 'accent'].map(name =>
-            getComputedStyle(document.body).getPropertyValue('--' + name).trim())`
-        )
-        const style = {
-          ...{ colorText: text, colorLabel: label, colorPlaceholder: label },
-          ...{ colorBackground: background, colorError: error, colorFocus: focus }
-        }
-        const options = { publishableKey: service().publishableKey, element: '#card-fields', locale, style }
+        const options = { publishableKey: service().publishableKey, element: '#card-fields', locale }
         await replaceFields(page, options)
         await finds(page)
         await fieldsOf(page).getByLabel(number).fill('4024')

@@ -1,7 +1,6 @@
 /** The shop's page as a buyer sees it. */
 import type { FrameLocator, Locator, Page, ViewportSize } from 'playwright-core'
-import { receiveWebhooks } from '../../../scripts/shop/receive-webhooks.js'
-import { type Shop, startShop } from '../../../scripts/shop/server.js'
+import { startShop } from '../../../scripts/shop/server.js'
 import { type TestBrowser, useBrowser } from '../../support/browser.js'
 import { type ServiceUnderTest, useService } from '../../support/service.js'
 import { QUICK } from './shopping.js'
@@ -19,8 +18,6 @@ export interface OpenShop {
   readonly service: () => ServiceUnderTest
   readonly browser: TestBrowser
   readonly url: () => string
-  /** From now on webhooks that are signed with this secret count. */
-  believeWebhooks(secret: string): void
   /** The page of the shop, with fields that can be typed into. */
   visit(viewport?: ViewportSize): Promise<Page>
 }
@@ -29,29 +26,17 @@ export interface OpenShop {
 export function useShop(): OpenShop {
   const service = useService(QUICK)
   const browser = useBrowser()
-  const state: { shop?: Shop; webhooks?: { stop(): Promise<void> } } = {}
+  let shop: Awaited<ReturnType<typeof startShop>> | undefined
   before(async () => {
     const { baseUrl, tokensUrl, apiKey, publishableKey } = service()
-    const merchant = { baseUrl, tokensUrl, apiKey, publishableKey }
-    const shop = await startShop({ merchant, port: 0 })
-    state.shop = shop
-    state.webhooks = await receiveWebhooks({
-      dataDir: service().dataDir,
-      merchant,
-      port: 0,
-      forwardTo: new URL('/webhooks', shop.url),
-      write: () => undefined,
-      warn: () => undefined,
-      onSecret: secret => shop.believeWebhooks(secret)
-    })
+    shop = await startShop({ baseUrl, tokensUrl, apiKey, publishableKey }, 0)
   })
-  after(() => Promise.all([state.shop?.stop(), state.webhooks?.stop()]))
-  const url = (): string => state.shop?.url ?? ''
+  after(() => shop?.stop())
+  const url = (): string => shop?.url ?? ''
   return {
     service,
     browser,
     url,
-    believeWebhooks: secret => state.shop?.believeWebhooks(secret),
     visit: async viewport => {
       const page = await browser.open(url(), viewport && { viewport })
       await fieldsOf(page).getByLabel('Card number').waitFor()

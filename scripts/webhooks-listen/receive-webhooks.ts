@@ -1,20 +1,12 @@
-/**
- * Lets the payments service reach a program on this machine. Webhooks go to https addresses; a real shop has a proxy
- * with its certificate in front, here a listener stands in for it, with the certificate that `npm start` made.
- */
+/** Registers the listener as the merchant's endpoint, and says when another one takes its place. */
 import { ApiError, PaymentsClient } from '../../client/index.js'
 import { delay } from '../../runtime/delay.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
 import { type ListenerOptions, startListener } from './listener.js'
-import type { MerchantSettings } from './shop-page.js'
 
 export interface ReceiveOptions extends Omit<ListenerOptions, 'tls'> {
   readonly dataDir: string
-  readonly merchant: Pick<MerchantSettings, 'baseUrl' | 'apiKey'>
-  /** Gets the signing secret: at once, and the new one when this endpoint is back. */
-  readonly onSecret: (secret: string) => void
-  /** Gets a sentence when another endpoint replaces this one, and when this one is back. */
-  readonly warn: (line: string) => void
+  readonly merchant: { readonly baseUrl: string; readonly apiKey: string }
   /** How often the registered endpoint is checked (ms). */
   readonly lookEveryMs?: number
 }
@@ -28,8 +20,6 @@ const LOOK_EVERY_MS = 5_000
 export async function receiveWebhooks({
   dataDir,
   merchant,
-  onSecret,
-  warn,
   lookEveryMs = LOOK_EVERY_MS,
   ...options
 }: ReceiveOptions): Promise<{ url: string; stop(): Promise<void> }> {
@@ -39,7 +29,7 @@ export async function receiveWebhooks({
   const register = async (): Promise<void> => {
     const { secret } = await client.webhookEndpoint.register({ url })
     listener.expect(secret)
-    onSecret(secret)
+    options.write(`Signing secret: ${secret}`)
   }
   await register().catch(async (error: unknown) => {
     await listener.stop()
@@ -53,7 +43,7 @@ export async function receiveWebhooks({
     if (reason === known) return
     if (reason === null) await register()
     known = reason
-    warn(
+    options.write(
       reason === null
         ? 'Events come here again.'
         : `No more events come here: ${reason} To take them back, end this with Ctrl-C and start it again.`

@@ -10,8 +10,6 @@ export interface ListenerOptions {
   readonly tls: TlsMaterial
   /** 0 takes a free one. */
   readonly port: number
-  /** The option with `port`, for the error that the port is taken; `--port` when absent. */
-  readonly portOption?: string
   /** Null: the listener itself answers 204. */
   readonly forwardTo: URL | null
   readonly write: (line: string) => void
@@ -41,7 +39,7 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
       response.writeHead(status ?? UNANSWERED).end()
     })
   })
-  const port = await listenHere(server, options.port, options.portOption ?? '--port')
+  const port = await listenHere(server, options.port, '--port')
   return {
     url: `https://localhost:${port}/`,
     expect: given => {

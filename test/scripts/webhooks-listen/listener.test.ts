@@ -1,8 +1,8 @@
 import { request } from 'node:https'
 import { expect } from 'chai'
-import { forwardTarget, type Listener, startListener } from '../../../scripts/shop/listener.js'
 import { makeLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { freePort } from '../../../scripts/start/ports.js'
+import { forwardTarget, type Listener, startListener } from '../../../scripts/webhooks-listen/listener.js'
 
 describe('webhooks:listen', () => {
   let listener: Listener | undefined

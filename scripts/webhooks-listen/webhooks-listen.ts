@@ -40,9 +40,7 @@ const received = await receiveWebhooks({
   merchant,
   port: options.port,
   forwardTo,
-  write,
-  warn: write,
-  onSecret: secret => write(`Signing secret: ${secret}`)
+  write
 }).catch((error: unknown) => {
   throw error instanceof NoAnswerError ? new Error(`${error.message} Is \`npm start\` running?`) : error
 })
