@@ -12,7 +12,7 @@ readCommandLine(
   })
 )
 const root = resolve(import.meta.dirname, '../../..')
-for (const { path, content } of await generatedPages()) {
+for (const { path, content } of generatedPages()) {
   await mkdir(dirname(resolve(root, path)), { recursive: true })
   await writeFile(resolve(root, path), content)
   process.stdout.write(`${path}\n`)

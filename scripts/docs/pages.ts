@@ -8,13 +8,13 @@ import { describeSettings } from '../../runtime/config.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
-import { machinePages } from './diagrams/chart-pages.js'
+import { machinePage } from './diagrams/chart-pages.js'
 import { filledPage, type Page, table } from './markdown.js'
 import { metricGroups } from './metrics-page.js'
 import { documentFiles } from './openapi/document-files.js'
 
-/** Each generated page as it must be. Takes about a second: every picture is laid out anew. */
-export async function generatedPages(): Promise<Page[]> {
+/** Each generated page as it must be. */
+export function generatedPages(): Page[] {
   return [
     apiPage(),
     filledPage('docs/CONFIGURATION.md', { settings: settingTables() }),
@@ -24,7 +24,7 @@ export async function generatedPages(): Promise<Page[]> {
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
     ...documentFiles(),
     ...clientTypeFiles(),
-    ...(await machinePages())
+    machinePage()
   ]
 }
 

@@ -54,7 +54,6 @@ const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
 const DEVELOPMENT = [
   'test/',
   'scripts/bench/',
-  'scripts/docs/diagrams/',
   'scripts/inspector/',
   'scripts/package/',
   'scripts/shop/',

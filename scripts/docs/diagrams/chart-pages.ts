@@ -1,4 +1,4 @@
-/** docs/MACHINES.md and its pictures, made from the machines. */
+/** docs/MACHINES.md, made from the machines. */
 import {
   type AnswerRow,
   captureRows,
@@ -13,26 +13,15 @@ import { contradictions } from '../../../machines/payment/contradictions.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
 import { filledPage, type Page, table } from '../markdown.js'
 import { guardWords } from './drawing.js'
-import { svgOf } from './svg.js'
+import { mermaidOf } from './mermaid.js'
 import { viewsOf } from './views.js'
 
-/** All of them. Takes about a second: every picture is laid out anew. */
-export async function machinePages(): Promise<Page[]> {
-  const charts = machines.map(readChart)
-  const pictures = await Promise.all(
-    charts.flatMap(chart =>
-      viewsOf(chart).map(async view => ({
-        path: `docs/machines/${view.name}.svg`,
-        content: await svgOf(chart, view)
-      }))
-    )
-  )
-  const page = filledPage('docs/MACHINES.md', {
+export function machinePage(): Page {
+  return filledPage('docs/MACHINES.md', {
     answers: answerTable(),
     contradictions: contradictions.map(({ means }) => `- ${means}`).join('\n'),
-    machines: charts.flatMap(machineSection).join('\n\n')
+    machines: machines.map(readChart).flatMap(machineSection).join('\n\n')
   })
-  return [...pictures, page]
 }
 
 /** What each answer of the acquirer proves (machines/acquirer-answers.ts). */
@@ -56,7 +45,9 @@ function machineSection(chart: Chart): string[] {
   return [
     `## ${chart.id}`,
     chart.description,
-    ...viewsOf(chart).flatMap(({ title, name }) => [`### ${title}`, `![${title}](machines/${name}.svg)`]),
+    ...viewsOf(chart)
+      .filter(({ level, leftOut }) => level === 'detail' || leftOut.length > 0)
+      .flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)]),
     `### States of ${chart.id}`,
     table(
       ['State', 'Meaning'],

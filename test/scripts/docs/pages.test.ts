@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type ErrorSpec, errorCatalogue } from '../../../contract/errors.js'
 import { declineReasons } from '../../../machines/declines.js'
-import type { Page } from '../../../scripts/docs/markdown.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
 
 /** Licences that only require to keep their text. PSF-2.0 and Python-2.0 belong to development packages. */
@@ -18,10 +17,7 @@ interface LockFile {
 
 describe('generated documentation', function () {
   this.timeout(30_000)
-  let pages: Page[]
-  before(async () => {
-    pages = await generatedPages()
-  })
+  const pages = generatedPages()
 
   it('is what the code says now (else: npm run docs)', () => {
     const stale = pages.filter(({ path, content }) => readFileSync(path, 'utf8') !== content)

@@ -3,9 +3,9 @@
  * Ids and classes survive into the SVG: the inspector highlights states by them.
  */
 import { instance } from '@viz-js/viz'
-import type { Chart, ChartState } from '../../../machines/chart.js'
-import { type Arrow, drawingOf, topOf } from './drawing.js'
-import type { ChartView, Tone } from './views.js'
+import type { Chart, ChartState } from '../../machines/chart.js'
+import { type Arrow, drawingOf, topOf } from '../docs/diagrams/drawing.js'
+import type { ChartView, Tone } from '../docs/diagrams/views.js'
 
 const INK = '#1f2933'
 const FAINT = '#616e7c'
