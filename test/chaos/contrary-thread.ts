@@ -17,7 +17,7 @@ export interface ContraryThread {
   readonly url: string
   /** Hands every other call on to `behindUrl`, and notifies the service, from now on. */
   connect(place: ContraryPlace): void
-  /** Once all of its notifications were received, or are lost. */
+  /** Once what it does late is over. */
   books(): Promise<ContraryBooks>
   stop(): Promise<void>
 }
@@ -31,9 +31,12 @@ interface Plan {
   readonly seed: number
   /** It takes the sales of this amount. */
   readonly amountCents: number
-  /** How many times as fast as in a real acquirer its time passes: what it does late is over before the horizon of the run. */
-  readonly speed: number
+  /** The not-found horizon of the run. What the acquirer does late is over by then: its time passes faster. */
+  readonly horizonMs: number
 }
+
+/** What it does late is over within this time, as its own clock tells it (ms). */
+const LATE_MS = 40_000
 
 /** Listens on a free port of the loopback interface. */
 export async function startContraryThread(plan: Plan): Promise<ContraryThread> {
@@ -58,13 +61,17 @@ const SHARE = 0.05
 
 if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerData) {
   const port = parentPort
-  const { seed, amountCents, speed } = workerData['contraryAcquirer'] as Plan
-  const server = new ContraryServer({ takes: cents => cents === amountCents, dice: createRandom(seed), speed })
+  const { seed, amountCents, horizonMs } = workerData['contraryAcquirer'] as Plan
+  const server = new ContraryServer({
+    takes: cents => cents === amountCents,
+    dice: createRandom(seed),
+    speed: LATE_MS / horizonMs
+  })
   server.acquirer.kinds = contraryKinds.filter(kind => kind !== OF_THE_ACCOUNT).map(kind => ({ kind, share: SHARE }))
   await server.start()
   port.on('message', (order: ContraryPlace | 'books') => {
     if (order !== 'books') return void Object.assign(server, order)
-    void server.untilNotified().then(() => {
+    void server.untilQuiet(LATE_MS).then(() => {
       const { sales, calls, deviations, firstShownMs } = server.acquirer
       port.postMessage({ sales, calls, deviations, firstShownMs } satisfies ContraryBooks)
     })

@@ -77,8 +77,6 @@ const SETTINGS = {
   AUTHORISE_WITHIN_MS: '30000',
   WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
 }
-/** Behind the contrary acquirer: what that does late is over within this time, as its own clock tells it (ms). */
-const CONTRARY_HORIZON_MS = 40_000
 const BRIEF = {
   NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
   NETWORK_TIMEOUT_MS: '1500',
@@ -114,7 +112,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const contrary = await startContraryThread({
     seed: options.seed,
     amountCents: CONTRARY_CENTS,
-    speed: CONTRARY_HORIZON_MS / Number(settings.NOT_FOUND_HORIZON_MS)
+    horizonMs: Number(settings.NOT_FOUND_HORIZON_MS)
   })
   const service = await ownService({
     root: options.root,

@@ -85,13 +85,13 @@ describe('the contrary acquirer over HTTP', () => {
   })
 
   it('repeats a notification that was not received', async () => {
-    await server.untilNotified()
+    await server.untilQuiet(0)
     notified.length = 0
     refusals = 3
     server.acquirer.kinds = [{ kind: 'notifies early, often and late', share: 1 }]
     await sell('D', OURS_CENTS)
     // Three at once or soon, and each of them again; the fourth that is planned may be minutes away.
     await until('each was repeated', () => notified.length >= 6, 5_000)
-    await server.untilNotified()
+    await server.untilQuiet(0)
   })
 })

@@ -85,6 +85,9 @@ export class ContraryAcquirer {
     this.#outside = outside
   }
 
+  /** Its own time (ms). */
+  readonly nowMs = (): number => this.#outside.nowMs()
+
   ofOrder(orderId: string): readonly ContrarySale[] {
     return [...this.sales.values()].filter(sale => sale.orderId === orderId)
   }

@@ -68,9 +68,13 @@ export class ContraryServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Resolves when each notification was received, or is lost. */
-  async untilNotified(): Promise<void> {
-    while (this.#notifying > 0) await pause(POLL_MS)
+  /**
+   * Resolves when what it does late is over: the last call was so long ago (ms of its own time), and each notification was
+   * received or is lost.
+   */
+  async untilQuiet(quietMs: number): Promise<void> {
+    const { calls, nowMs } = this.acquirer
+    while (this.#notifying > 0 || nowMs() < (calls.at(-1)?.atMs ?? 0) + quietMs) await pause(POLL_MS)
   }
 
   /** Ends connections and what was planned. */
