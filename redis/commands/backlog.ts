@@ -14,12 +14,24 @@ export interface Backlog {
 /** How often the streams are looked at (ms). A look costs two reads per partition. */
 const INTERVAL_MS = 500
 
-/** Keeps looking until it is stopped. While Redis is unavailable, all ages are 0: requests fail for that reason anyway. */
+/** For so long after an age was read, the streams are looked at: a process without requests does not look (ms). */
+const LOOKS_FOR_MS = 10_000
+
+/**
+ * Keeps looking until it is stopped, while ages are read. While Redis is unavailable, all ages are 0: requests fail for
+ * that reason anyway.
+ */
 export function watchBacklog(redis: Redis, partitions: number, log: Logger): Backlog {
   let ages: readonly number[] = []
   let isLooking = false
+  let readAtMs = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
     if (isLooking) return
+    if (performance.now() > readAtMs + LOOKS_FOR_MS) {
+      // What was seen last is not true any more when the next request comes.
+      ages = []
+      return
+    }
     isLooking = true
     try {
       ages = await unreadAges(redis, partitions)
@@ -31,7 +43,13 @@ export function watchBacklog(redis: Redis, partitions: number, log: Logger): Bac
     }
   }
   const timer = setInterval(() => void look(), INTERVAL_MS)
-  return { ageMs: partition => ages[partition] ?? 0, stop: () => clearInterval(timer) }
+  return {
+    ageMs(partition) {
+      readAtMs = performance.now()
+      return ages[partition] ?? 0
+    },
+    stop: () => clearInterval(timer)
+  }
 }
 
 /** The age of the oldest unread command of each partition, by the clock of Redis (ms); 0: there is none. */

@@ -16,10 +16,28 @@ export interface PartitionData extends Counted {
   readonly vouch: Vouch | null
 }
 
+/** The partitions that one command can read together: all of a single server, each alone in a Cluster. */
+export function readableTogether(redis: Redis, partitions: readonly number[]): readonly (readonly number[])[] {
+  return redis instanceof Cluster ? partitions.map(partition => [partition]) : [partitions]
+}
+
+/** What each of these partitions says of itself. They must be readable together. */
+export async function readPartitions(redis: Redis, partitions: readonly number[]): Promise<PartitionData[]> {
+  const texts = await redis.mget(
+    partitions.flatMap(partition => [keys.vouch(partition), keys.commitCounter(partition)])
+  )
+  return partitions.map((_, index) => dataOf(texts[2 * index] ?? '', texts[2 * index + 1] ?? ''))
+}
+
 export async function readPartition(redis: Redis, partition: number): Promise<PartitionData> {
-  const [text, counter] = await redis.mget([keys.vouch(partition), keys.commitCounter(partition)])
-  const vouch = text ? storedVouch.decode(text) : null
-  return { text: text ?? '', counter: counter ?? '', vouch, ...countedOf(Number(counter ?? 0)) }
+  const [data] = await readPartitions(redis, [partition])
+  if (data === undefined) throw new Error('unreachable: one was read')
+  return data
+}
+
+function dataOf(text: string, counter: string): PartitionData {
+  const vouch = text === '' ? null : storedVouch.decode(text)
+  return { text, counter, vouch, ...countedOf(Number(counter)) }
 }
 
 /**

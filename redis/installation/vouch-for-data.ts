@@ -5,6 +5,7 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import type { Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { required, storedValue } from '../stored-fields.js'
 import { DATA_PART, UNVOUCHED, wentBackSentence } from './data-sentences.js'
 import type { Memory, Seen } from './epochs.js'
 import type { Installation } from './installation.js'
@@ -57,12 +58,17 @@ export async function vouchForData(
 
 /** Gives the memory-only Redis what this process has seen, and gets what all have. Rejects while that server is away. */
 async function exchangeSeen(secrets: Redis, { atMs, memories }: Seen): Promise<Seen> {
-  const each = [...memories].flatMap(([partition, { epoch, count, serverId }]) => [partition, epoch, count, serverId])
+  const each = [...memories].flatMap(([partition, memory]) => [partition, storedMemory.encode(memory)])
   const kept = fieldsOf((await remember(secrets, [keys.seen()], [atMs, ...each])) as string[])
-  const read = [...kept].flatMap(([field, text]): [number, Memory][] => {
-    if (field === 'at') return []
-    const [epoch, count, serverId = ''] = text.split(' ')
-    return [[Number(field), { epoch: Number(epoch), count: Number(count), serverId }]]
-  })
+  const read = [...kept].flatMap(([field, text]): [number, Memory][] =>
+    field === 'at' ? [] : [[Number(field), storedMemory.decode(text)]]
+  )
   return { atMs: Number(kept.get('at') ?? 0), memories: new Map(read) }
 }
+
+/** What the memory-only Redis keeps of a partition; remember.lua compares the first two. */
+const storedMemory = storedValue<Memory>('memory of the data', {
+  epoch: [required],
+  count: [required],
+  serverId: [required]
+})

@@ -26,7 +26,8 @@ import {
 import {
   lastCommandMs,
   type PartitionData,
-  readPartition,
+  readableTogether,
+  readPartitions,
   serverIdOf,
   serverOf,
   watchConnections,
@@ -63,6 +64,15 @@ interface View {
 }
 
 type Witnesses = readonly Seen[]
+
+/** What was read of a partition, from which server, over which connection. */
+interface Read {
+  readonly partition: number
+  readonly server: Single
+  readonly stream: Single['stream']
+  readonly serverId: string
+  readonly data: PartitionData
+}
 
 export class Vouching {
   readonly #options: VouchingOptions
@@ -166,7 +176,8 @@ export class Vouching {
       const witnesses = await this.#witnesses()
       const atMs = await serverTimeMs(serverOf(connection, 0))
       const ids = new Map<Single, Promise<string>>()
-      const looks = partitionNumbers(partitions).map(partition => this.#lookAt(partition, witnesses, ids))
+      const groups = readableTogether(connection, partitionNumbers(partitions))
+      const looks = groups.map(group => this.#lookAt(group, witnesses, ids))
       const failed = (await Promise.allSettled(looks)).find(({ status }) => status === 'rejected')
       this.#watchedMs = atMs
       if (failed?.status === 'rejected') throw failed.reason
@@ -192,30 +203,44 @@ export class Vouching {
     return { atMs: this.#watchedMs, memories: new Map(this.#own) }
   }
 
-  async #lookAt(partition: number, witnesses: Witnesses, ids: Map<Single, Promise<string>>): Promise<void> {
-    const { writes, connection, mayDecide } = this.#options
-    const server = serverOf(connection, partition)
+  async #lookAt(partitions: readonly number[], witnesses: Witnesses, ids: Map<Single, Promise<string>>): Promise<void> {
+    const { writes, connection } = this.#options
+    const first = partitions[0] ?? 0
+    const server = serverOf(connection, first)
     const { stream } = server
     const id = ids.get(server) ?? serverIdOf(server)
     ids.set(server, id)
     // What is read is confirmed by the replicas that writes wait for: a failover can't take it back.
-    const data = await writes.run(keys.vouch(partition), () => readPartition(server, partition))
+    const read = await writes.run(keys.vouch(first), () => readPartitions(server, partitions))
+    const serverId = await id
+    const compared = read.map(async (data, index) => {
+      const partition = partitions[index] ?? 0
+      const isAgain = await this.#compare({ partition, server, stream, serverId, data }, witnesses)
+      if (isAgain) await this.#lookAt([partition], witnesses, ids)
+    })
+    const failed = (await Promise.allSettled(compared)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  /** True when the partition is to be looked at again: its verdict was written down. */
+  async #compare({ partition, server, stream, serverId, data }: Read, witnesses: Witnesses): Promise<boolean> {
     const seen = witnesses.flatMap(({ atMs, memories }) => {
       const memory = memories.get(partition)
       return memory === undefined ? [] : [{ atMs, memory }]
     })
-    const look: Look = { vouch: data.vouch, count: data.count, serverId: await id, seen }
+    const look: Look = { vouch: data.vouch, count: data.count, serverId, seen }
     const loss = lossIn(look)
-    if (mayDecide && (loss !== null || !isCurrent(look)) && (await this.#decide(partition, server, data, look))) {
-      return await this.#lookAt(partition, witnesses, ids)
-    }
+    const isOpen = loss !== null || !isCurrent(look)
+    if (this.#options.mayDecide && isOpen && (await this.#decide(partition, server, data, look))) return true
     const missing = data.vouch?.missing ?? (loss === null ? null : { ...loss, fromMs: 0 })
     // What no process has vouched for yet has nothing to be compared with.
     const isProven = missing === null && (data.vouch === null || isCurrent(look)) && server.stream === stream
     this.#views.set(partition, { vouch: data.vouch, missing, provenOn: isProven ? stream : null })
     const epoch = data.vouch?.epochs.at(-1)
-    if (!isProven || epoch === undefined) return
-    this.#remember(partition, { epoch: epoch.number, serverId: epoch.serverId, count: data.count })
+    if (isProven && epoch !== undefined) {
+      this.#remember(partition, { epoch: epoch.number, serverId: epoch.serverId, count: data.count })
+    }
+    return false
   }
 
   /** Writes a verdict down. True when the partition is to be looked at again: it has changed, here or by another process. */

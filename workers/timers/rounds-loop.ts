@@ -10,9 +10,12 @@ import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { ConsumerWatch } from './consumer-watch.js'
 import { deliveryRound, sweepRound, takeoverRound, wakeRound } from './rounds.js'
 import type { TimersMetrics } from './timers-metrics.js'
 
+/** While nothing is due, the pause between two rounds is so many times as long. */
+const IDLE_PAUSES = 4
 /** How often dead workers are looked for (ms). */
 const TAKEOVER_INTERVAL_MS = 500
 /** How often commands are looked for that no worker would get (ms). */
@@ -48,27 +51,31 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
   // While Redis was unavailable no worker could write a heartbeat: after an outage the time to a takeover starts again.
   let redisBackAtMs = performance.now()
 
-  const repeat = async (name: string, intervalMs: number, round: () => Promise<void>): Promise<void> => {
+  /** A round that resolves to 0 found nothing due: the next one comes later. */
+  const repeat = async (name: string, intervalMs: number, round: () => Promise<unknown>): Promise<void> => {
     while (!signal.aborted) {
+      let pauses = 1
       try {
-        await round()
+        if ((await round()) === 0) pauses = IDLE_PAUSES
         problems.delete(name)
       } catch (error) {
         problems.set(name, `the last ${name} round failed: ${reasonOf(error)}`)
         warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
       }
-      await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : intervalMs, signal)
+      await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : pauses * intervalMs, signal)
     }
   }
-  const noteFired = (fired: number): void => {
+  const noteFired = (fired: number): number => {
     if (fired > 0) log.debug({ fired }, 'due commands written')
+    return fired
   }
   // A hold that is voided too early, or a horizon that is over too early, can't be undone.
-  const wake = async (list: PacedWakeUps): Promise<void> => {
-    if (options.clock.isApart()) return
-    noteFired(await wakeRound(redis, list, options.pace, partitions, options.clock.now()))
+  const wake = async (list: PacedWakeUps): Promise<number> => {
+    if (options.clock.isApart()) return 0
+    return noteFired(await wakeRound(redis, list, options.pace, partitions, options.clock.now()))
   }
+  const consumers = new ConsumerWatch()
   const rounds = [
     repeat('due', options.timersIntervalMs, () => wake(expiries)),
     repeat('reconcile', options.timersIntervalMs, () => wake(reconciliations)),
@@ -78,8 +85,10 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
       const living = await watchWorkers(redis, takeoverAfterMs, paymentWork.heartbeats)
       const livingDeliverers = await watchWorkers(redis, takeoverAfterMs, deliveryWork.heartbeats)
+      consumers.saw([...living, ...livingDeliverers])
+      const nowMs = performance.now()
       // While Redis is down no worker can write a heartbeat: after an outage their time starts again.
-      if (performance.now() - redisBackAtMs < takeoverAfterMs) return
+      if (nowMs - redisBackAtMs < takeoverAfterMs || !consumers.isLookDue(nowMs)) return
       const moved: Record<string, number> = {}
       const count = (worker: string): void => {
         moved[worker] = (moved[worker] ?? 0) + 1
@@ -87,6 +96,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       try {
         await takeoverRound(redis, paymentWork, partitions, living, count)
         await takeoverRound(redis, deliveryWork, partitions, livingDeliverers, count)
+        if (Object.keys(moved).length === 0) consumers.looked(nowMs)
       } finally {
         metrics.tookOver(Object.values(moved).reduce((sum, commands) => sum + commands, 0))
         if (Object.keys(moved).length > 0) log.warn({ commands: moved }, 'commands of silent workers were handed over')

@@ -1,11 +1,14 @@
 import { expect } from 'chai'
-import { unreadAges } from '../../../redis/commands/backlog.js'
+import { unreadAges, watchBacklog } from '../../../redis/commands/backlog.js'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { DOUBT_AGES_S, queueStatus } from '../../../redis/commands/queue-status.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger } from '../../../runtime/log.js'
+import { until } from '../../support/conditions.js'
 import { aDoubt, anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -31,6 +34,18 @@ describe('the backlog', () => {
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.equal(0)
     await add(`${Date.now() - 5_000}-0`)
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(4_000, 10_000)
+  })
+
+  it('is looked at only after an age was read', async () => {
+    await add(`${Date.now() - 60_000}-0`)
+    const backlog = watchBacklog(test.redis, PARTITION + 1, createLogger('api', 'silent'))
+    try {
+      await delay(1_200)
+      expect(backlog.ageMs(PARTITION)).to.equal(0)
+      await until('the age is known', () => backlog.ageMs(PARTITION) > 59_000)
+    } finally {
+      backlog.stop()
+    }
   })
 
   it('of payments in doubt is counted by age, until the doubt is over', async () => {

@@ -80,8 +80,8 @@ describe('the timers after an outage of Redis', function () {
   it('take nothing from a worker that lived through it', async () => {
     const life = setInterval(() => void writeHeartbeat(test.redis, 'worker'), 100)
     try {
-      await until('they look after the silence', () => takeovers.length >= 2)
-      expect(takeovers.map(({ commands }) => commands)).to.deep.equal([0, 0])
+      await until('they look after the silence', () => takeovers.length > 0)
+      expect(takeovers.map(({ commands }) => commands)).to.deep.equal([0])
     } finally {
       clearInterval(life)
     }
