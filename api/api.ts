@@ -1,6 +1,7 @@
 /** Process `api`: the merchant API. It accepts requests and waits for results. It can seal card data, but not open it. */
 import { randomUUID } from 'node:crypto'
 import { openPayments } from '../archive/open-archive.js'
+import { createCardDeclineStore } from '../redis/cards/card-declines.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { watchBacklog } from '../redis/commands/backlog.js'
 import { listenForReplies } from '../redis/commands/replies.js'
@@ -49,6 +50,7 @@ await runProcess('api', async context => {
   const replies = await listenForReplies(subscriber, randomUUID())
   const tokens = createTokenStore(secrets)
   const cards = createCardStore(writes, config.partitions)
+  const cardDeclines = createCardDeclineStore(durable, config.partitions)
   const merchants = new MerchantStore(durable, config.environment)
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped: it expires later')
@@ -65,7 +67,7 @@ await runProcess('api', async context => {
     }),
     rateLimiter: createRateLimiter(secrets, limit, log),
     clock,
-    payments: createPayments({ config, clock, store, tokens, cards, sealer, replies, backlog }),
+    payments: createPayments({ config, clock, store, tokens, cards, cardDeclines, sealer, replies, backlog }),
     cards: {
       store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId),
       read: cards.read,

@@ -81,6 +81,7 @@ export const keys = {
   /** Takes what `index` has no room for (payment-indexes.ts). */
   leaf: (index: string, start: string) => `${index}:${start}`,
   card: (partition: number, cardId: string) => `${tag(partition)}:card:${cardId}`,
+  cardDeclines: (partition: number, cardId: string) => `${tag(partition)}:declines:${cardId}`,
   cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,
   webhookEndpoint: (partition: number, merchantId: string) => `${tag(partition)}:hook:${merchantId}`,
   webhooksOff: (partition: number, merchantId: string) => `${tag(partition)}:hookoff:${merchantId}`,

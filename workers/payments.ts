@@ -1,5 +1,6 @@
 /** Process `payments`: takes commands from the streams and runs them. The only process that opens card data. */
 import { openPayments } from '../archive/open-archive.js'
+import { createCardDeclineStore } from '../redis/cards/card-declines.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import type { CommandEntry } from '../redis/commands/command-entry.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
@@ -59,6 +60,7 @@ await runProcess('payments', async context => {
     queue: createCommandQueue(durable),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
     network: createReconcilingNetwork(network, { ...known, pace, clock, onUnconfirmed: metrics.absenceUnconfirmed }),
+    cardDeclines: createCardDeclineStore(durable, config.partitions),
     cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
     policy: config,
     unvouchedBeforeMs: partition => vouching.unvouchedBeforeMs(partition),

@@ -3,17 +3,21 @@
  * card data stays sealed; only the CVV that comes with a stored card is sealed here.
  */
 import { isExpired } from '../../machines/card-brands.js'
+import { declineUnsent } from '../../machines/card-tries.js'
 import type { CardSource } from '../../machines/commands.js'
-import type { DeclineReason } from '../../machines/declines.js'
+import type { Decline, DeclineReason } from '../../machines/declines.js'
 import type { PaymentTerms } from '../../machines/model.js'
+import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
 import type { CardStore } from '../../redis/cards/cards.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
+import type { Config } from '../../runtime/config.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { ServiceError } from '../http/service-error.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
+import { presentDecline } from './submission-presenter.js'
 
 /** A request, and the place of its idempotency record. */
 export interface RecordedScope extends RequestScope {
@@ -25,6 +29,8 @@ export interface RequestCardDeps {
   readonly clock: Clock
   readonly tokens: TokenStore
   readonly cards: CardStore
+  readonly cardDeclines: Pick<CardDeclineStore, 'codes'>
+  readonly config: Pick<Config, 'environment'>
   readonly sealer: Sealer
 }
 
@@ -40,7 +46,11 @@ export async function findCard(
   if (source.type === 'card') {
     const card = await deps.cards.read(merchantId, source.cardId)
     if (card === null) throw new ServiceError('unknown_card')
-    if (isExpired(card.expirationYear, card.expirationMonth, deps.clock.now())) throw cardExpired()
+    const nowMs = deps.clock.now()
+    if (isExpired(card.expirationYear, card.expirationMonth, nowMs)) throw cardExpired()
+    const codes = await deps.cardDeclines.codes(merchantId, source.cardId, nowMs)
+    const decline = declineUnsent(codes, card.brand, deps.config.environment)
+    if (decline !== undefined) throw declinedUnsent(decline)
     if (source.cvvTokenId !== undefined) {
       const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, record, fingerprint)
       if (claim.kind !== 'claimed') throw new ServiceError('invalid_token')
@@ -57,6 +67,11 @@ function cardExpired(): ServiceError {
   return new ServiceError('card_expired', {
     more: { decline_reason: 'expired_card' satisfies DeclineReason, may_retry: false }
   })
+}
+
+/** A card network forbids to send it: this card was refused for good, or too often. */
+function declinedUnsent(decline: Decline): ServiceError {
+  return new ServiceError(decline.reason === 'expired_card' ? 'card_expired' : 'card_declined', presentDecline(decline))
 }
 
 /** Seals the CVV that came with a stored card, for the worker that will pay with it. */

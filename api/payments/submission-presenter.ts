@@ -94,7 +94,8 @@ export async function whyFailed(
 
 type FailureDetails = Pick<NonNullable<ConstructorParameters<typeof ServiceError>[1]>, 'more' | 'fields'>
 
-function presentDecline(decline: Decline): FailureDetails {
+/** What the error of a declined create says besides its code. */
+export function presentDecline(decline: Decline): FailureDetails {
   return { more: { message: declineSentence(decline), decline_reason: decline.reason, may_retry: decline.mayRetry } }
 }
 

@@ -81,7 +81,7 @@ export async function watchClock(
   { process, machine = systemClock, steady = steadyClock }: ClockOptions
 ): Promise<WatchedClock> {
   let found: (Difference & { readonly stepMs: number }) | undefined
-  let comparing: Promise<void> | undefined
+  let isComparing = false
   /** Its changes are steps of the machine's clock. */
   const apartMs = (): number => machine.now() - steady.now()
   const compare = async (): Promise<void> => {
@@ -89,10 +89,12 @@ export async function watchClock(
     if (found === undefined || difference.tookMs <= ROUND_TRIP_MAX_MS) found = { ...difference, stepMs: apartMs() }
   }
   const compareOnce = (): void => {
-    comparing ??= compare()
+    if (isComparing) return
+    isComparing = true
+    void compare()
       .catch(() => undefined)
       .finally(() => {
-        comparing = undefined
+        isComparing = false
       })
   }
   await compare()

@@ -109,6 +109,15 @@ export const alertCases: readonly AlertCase[] = [
     },
     at: '6h'
   },
+  {
+    alert: 'CardsTested',
+    series: {
+      'card_payments_authorisations_total{merchant="m_1",brand="visa",outcome="declined",reason="do_not_honor"}':
+        '0+5x30',
+      'card_payments_authorisations_total{merchant="m_1",brand="visa",outcome="approved",reason=""}': '0+1x30'
+    },
+    at: '20m'
+  },
   when('NetworkAnswersBadly', 'payments_in_doubt{older_than_s="60"}', '21x10', '7m'),
   when('NetworkAnswersBadly', 'absences_unconfirmed_total{reason="denied"}', '0+1x15', '9m'),
   when('PaymentsNeedOperator', 'payments_in_doubt{older_than_s="3600"}', '1x5', '3m'),

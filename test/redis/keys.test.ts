@@ -27,6 +27,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   inspector: keys.inspector(),
   inspectionChannel: keys.inspectionChannel(0).replace(/0$/, '<db>'),
   clockOffset: keys.clockOffset(),
+  cardDeclines: keys.cardDeclines(0, '<id>'),
   operatorAudit: keys.operatorAudit(),
   keyRecord: keys.keyRecord('vault'),
   notifications: keys.notifications(),

@@ -6,6 +6,7 @@ import type { Payments } from '../../api/payments/payments-port.js'
 import { createPayments } from '../../api/payments/submit.js'
 import type { PaymentArchive } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
+import { createCardDeclineStore } from '../../redis/cards/card-declines.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { createCommandQueue, paymentWork } from '../../redis/commands/command-stream.js'
 import { listenForReplies } from '../../redis/commands/replies.js'
@@ -199,6 +200,7 @@ export class Installation {
       },
       lock: this.#lockOf(process),
       network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
+      cardDeclines: createCardDeclineStore(redis, config.partitions),
       cardData: createCardData(tokens, createCardStore(unreplicated(redis), config.partitions), openerOfTexts),
       policy: config,
       networkRetryMs: config.networkRetryMs,
@@ -283,6 +285,7 @@ export class Installation {
       store: this.#openPayments(process, this.writesOf(process, redis)),
       tokens: createTokenStore(this.connect(process, this.secrets)),
       cards: createCardStore(unreplicated(redis), this.config.partitions),
+      cardDeclines: createCardDeclineStore(redis, this.config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
       replies: await listenForReplies(subscriber, process.name),
       backlog: { ageMs: () => 0 }

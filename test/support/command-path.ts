@@ -7,6 +7,7 @@ import type { CreateRequest, Payments, RequestScope } from '../../api/payments/p
 import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
 import { noTexts } from '../../machines/model.js'
+import { createCardDeclineStore } from '../../redis/cards/card-declines.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
 import { unreplicated } from '../../redis/connection/writes.js'
@@ -45,6 +46,7 @@ export async function aCommandPath(
     store: createPaymentStore(unreplicated(test.redis)),
     tokens: createTokenStore(test.secrets),
     cards: createCardStore(unreplicated(test.redis), PARTITIONS),
+    cardDeclines: createCardDeclineStore(test.redis, PARTITIONS),
     sealer: plainBoxes,
     replies: {
       channel: 'reply:test',

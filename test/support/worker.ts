@@ -1,6 +1,7 @@
 /** A payments worker in this process: the real stores and scripts on a real Redis, a network that obeys the test. */
 import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
+import { createCardDeclineStore } from '../../redis/cards/card-declines.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
 import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
 import { fireWakeUps, reconciliations } from '../../redis/commands/due.js'
@@ -51,6 +52,7 @@ export function aWorker(
       forget: async terms => void forgotten.push(terms.id),
       release: async terms => void released.push(terms.id)
     },
+    cardDeclines: createCardDeclineStore(test.redis, PARTITIONS),
     policy,
     networkRetryMs: 0,
     deliveriesMax: DELIVERIES_MAX,

@@ -12,8 +12,8 @@ export function createOutcomeMetrics(registry: Registry): (change: Changed, envi
   const registers = [registry]
   const authorisations = new Counter({
     name: 'card_payments_authorisations_total',
-    help: 'Authorisations that ended, by brand of the card. `outcome`: approved, declined (`reason`: `decline_reason` of docs/DECLINES.md), failed (`reason`: why there was no answer of an issuer).',
-    labelNames: ['brand', 'outcome', 'reason'] as const,
+    help: 'Authorisations that ended, by merchant and by brand of the card. `outcome`: approved, declined (`reason`: `decline_reason` of docs/DECLINES.md), failed (`reason`: why there was no answer of an issuer).',
+    labelNames: ['merchant', 'brand', 'outcome', 'reason'] as const,
     registers
   })
   const money = new Counter({
@@ -29,7 +29,8 @@ export function createOutcomeMetrics(registry: Registry): (change: Changed, envi
     const { terms, progress } = payment
     if (statusBefore === progress.status) return
     if (isUndecided(statusBefore) && !isUndecided(progress.status)) {
-      authorisations.inc({ brand: terms.card.brand, ...authorisationOf(change, environment) })
+      const { merchantId: merchant, card } = terms
+      authorisations.inc({ merchant, brand: card.brand, ...authorisationOf(change, environment) })
     }
     const moved = moneyOf(change)
     if (moved !== null) money.inc({ flow: moved.flow }, moved.cents)

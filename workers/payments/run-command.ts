@@ -16,6 +16,7 @@ import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { firstEvent } from './first-event.js'
+import { noteDecline } from './note-decline.js'
 import { perform } from './perform.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
@@ -205,6 +206,7 @@ async function commitSurely(
     // The outcome of a call is written even after a takeover; a command that has not begun is left to its owner.
     begins: isOutcome ? null : entry
   }
+  await noteDecline(payment, deps)
   for (let isRepeat = false; ; isRepeat = true) {
     try {
       const written = await deps.commits.commit(write, entry.partition)

@@ -1,6 +1,7 @@
 /** The dependencies of a payments worker; tests replace them. */
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
+import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
 import type { CommandQueue } from '../../redis/commands/command-stream.js'
 import type { WatchedClock } from '../../redis/connection/redis-clock.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
@@ -18,6 +19,7 @@ export interface WorkerDeps {
   readonly lock: PaymentLock
   readonly network: CardNetwork
   readonly cardData: CardData
+  readonly cardDeclines: Pick<CardDeclineStore, 'note'>
   readonly policy: Policy
   /** Of a partition: what was changed before may be older than what was done (ms). Absent: all data is vouched for. */
   readonly unvouchedBeforeMs?: (partition: number) => number

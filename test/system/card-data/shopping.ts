@@ -24,6 +24,8 @@ export const QUICK: ServiceOptions = {
 
 export const APPROVED = '4024007153760060'
 export const DECLINED = '4024007153760052'
+/** Declined for good. */
+export const CANCELLED = '4024007153760037'
 export const UNANSWERED = '4024007153760029'
 
 /** A code that no process id, port, amount or time looks like. */

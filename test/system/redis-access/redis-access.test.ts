@@ -28,6 +28,7 @@ import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import {
   APPROVED,
+  CANCELLED,
   call,
   payByCard,
   payByCvvToken,
@@ -101,6 +102,13 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
     expect((await payByCvvToken(service, card)).body.status).to.equal('captured')
     const key = { Authorization: `Bearer ${service.apiKey}` }
+    const declined = await storeCard(service, CANCELLED)
+    for (const sent of ['payment_id', undefined]) {
+      const { error } = (await payByCard(service, declined, '123')).body as { error?: Record<string, unknown> }
+      expect(error).to.include({ code: 'card_declined', decline_reason: 'blocked_card', may_retry: false })
+      // The second one is refused unsent.
+      expect(Object.keys(error ?? {}).includes('payment_id')).to.equal(sent !== undefined)
+    }
     const erased = await fetch(`${service.baseUrl}/v1/cards/${card}`, { method: 'DELETE', headers: key })
     expect(erased.ok).to.equal(true)
     const paid = await payByToken(service, APPROVED)

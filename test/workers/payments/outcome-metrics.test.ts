@@ -18,14 +18,14 @@ const operation = aPayment().progress.operation
 describe('the business metrics of payments', () => {
   it('counts an approval and the captured money', async () => {
     expect(await countsOf(['pending', { status: 'captured', capturedCents: 1_000 }])).to.deep.equal([
-      'authorisations_total{brand="visa",outcome="approved",reason=""} 1',
+      'authorisations_total{merchant="m_0000000001",brand="visa",outcome="approved",reason=""} 1',
       'money_cents_total{flow="captured"} 1000'
     ])
   })
 
   it('counts a doubt once it is over', async () => {
     expect(await countsOf(['pending', { status: 'unknown' }], ['unknown', { status: 'pre_authorized' }])).to.include(
-      'authorisations_total{brand="visa",outcome="approved",reason=""} 1'
+      'authorisations_total{merchant="m_0000000001",brand="visa",outcome="approved",reason=""} 1'
     )
   })
 
@@ -37,9 +37,9 @@ describe('the business metrics of payments', () => {
         ['pending', { status: 'failed', error: 'network_unavailable' }]
       )
     ).to.include.members([
-      'authorisations_total{brand="visa",outcome="declined",reason="insufficient_funds"} 1',
-      'authorisations_total{brand="visa",outcome="declined",reason="expired_card"} 1',
-      'authorisations_total{brand="visa",outcome="failed",reason="network_unavailable"} 1'
+      'authorisations_total{merchant="m_0000000001",brand="visa",outcome="declined",reason="insufficient_funds"} 1',
+      'authorisations_total{merchant="m_0000000001",brand="visa",outcome="declined",reason="expired_card"} 1',
+      'authorisations_total{merchant="m_0000000001",brand="visa",outcome="failed",reason="network_unavailable"} 1'
     ])
   })
 

@@ -1,0 +1,18 @@
+/** Notes that a stored card was declined, so that `api` refuses it unsent where card networks forbid another try. */
+import type { Payment } from '../../machines/model.js'
+import { paymentKeyOf } from '../../redis/keys.js'
+import type { WorkerDeps } from './worker-deps.js'
+
+/**
+ * Before the decline is committed, so that the merchant's next request meets it. A worker that dies between the two
+ * notes it again, under the same payment. A failure costs one more try of the card, and never the payment.
+ */
+export async function noteDecline({ terms, progress }: Payment, deps: WorkerDeps): Promise<void> {
+  const { merchantId, card, id } = terms
+  const isDeclined = progress.error === 'card_declined' || progress.error === 'card_expired'
+  if (progress.status !== 'failed' || !isDeclined || card.cardId === null) return
+  const decline = { paymentKey: paymentKeyOf(id), code: progress.declinedCode ?? '' }
+  await deps.cardDeclines.note(merchantId, card.cardId, decline, deps.clock.now()).catch((error: unknown) => {
+    deps.log.warn({ err: error, payment_id: id }, 'a decline of a stored card could not be noted')
+  })
+}
