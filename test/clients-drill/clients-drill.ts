@@ -15,7 +15,7 @@ import { sampleNames } from './sample-rows.js'
 const names = [...clients.map(({ name }) => name), ...sampleNames]
 const command = toolCommand({
   name: 'clients-drill',
-  does: 'Generates clients from docs/openapi-3.0.json and docs/openapi.json with the tools of other languages, compiles them, and lets each one charge, decline, capture, refund, list, store a card and verify a webhook, against a service of its own; then again behind a proxy that adds fields and values to every answer. Runs the samples of docs/API.md, too. Fetches tools into .vendor. Exit code 0: all of that worked.',
+  does: 'Generates clients from docs/openapi-3.0.json and docs/openapi.json with the tools of other languages, compiles them, and lets each one charge, decline, capture, refund, list, store a card and verify a webhook, against a service of its own; then again behind a proxy that adds fields and values to every answer. Runs the samples of client/samples/first-charge, too. Fetches tools into .vendor. Exit code 0: all of that worked.',
   takes: 'about three minutes on two cores; the first time longer, because tools are fetched.',
   examples: [['--only "openapi-generator go,oapi-codegen"', 'some of them']]
 })

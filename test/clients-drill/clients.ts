@@ -1,8 +1,8 @@
 /** The generators, at their defaults: how each makes a client, how that compiles, and how its story is run. */
 import { copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pageSample, type SampleLanguage, sampleFiles } from './page-samples.js'
 import { run } from './run.js'
+import { type SampleLanguage, sampleFiles, sampleOf } from './samples.js'
 import { type Tools, versions } from './tools.js'
 
 export interface Workplace {
@@ -34,7 +34,7 @@ async function addStory(
   await copyFile(join(root, 'test/clients-drill', from), join(folder, to))
   if (language === null) return
   const file = join(folder, dirname(to), sampleFiles[language].signature)
-  await writeFile(file, pageSample(root, 'signature', language))
+  await writeFile(file, sampleOf(root, 'signature', language))
 }
 
 function openapiGenerator(language: string, steps: Pick<Client, 'compile' | 'story'>): Client {

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { webhooks } from '../../client/index.js'
 import { signatureHeader } from '../../workers/webhooks/signature.js'
 import { grownDelivery, startGrowingProxy } from './growing-proxy.js'
-import { pageSample, type SampleLanguage, sampleFiles } from './page-samples.js'
+import { type SampleLanguage, sampleFiles, sampleOf } from './samples.js'
 
 const added = { added_field: { deep: ['text', 1, null] } }
 
@@ -45,12 +45,12 @@ describe('the growing proxy', () => {
   })
 })
 
-describe('the samples of docs/API.md and docs/WEBHOOKS.md', () => {
+describe('the samples of client/samples/ and docs/WEBHOOKS.md', () => {
   for (const language of Object.keys(sampleFiles) as SampleLanguage[]) {
     it(`has a first charge and a check of a signature: ${language}`, () => {
       const root = resolve('.')
-      expect(pageSample(root, 'charge', language)).to.contain('/v1/payments')
-      expect(pageSample(root, 'signature', language)).to.match(/is_?signed/i)
+      expect(sampleOf(root, 'charge', language)).to.contain('/v1/payments')
+      expect(sampleOf(root, 'signature', language)).to.match(/is_?signed/i)
     })
   }
 })

@@ -1,9 +1,9 @@
-/** The first charge of docs/API.md in each language, as the page has it. What is generated here is the file. */
+/** The first charge of client/samples/ in each language. What is generated here is a copy of the file. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client, Workplace } from './clients.js'
-import { pageSample, type SampleLanguage, sampleFiles } from './page-samples.js'
 import { run } from './run.js'
+import { type SampleLanguage, sampleFiles, sampleOf } from './samples.js'
 
 type Command = readonly [file: string, ...args: string[]]
 
@@ -26,9 +26,9 @@ function sampleRow(language: SampleLanguage): Client {
   }
   return {
     name: `sample ${language}`,
-    version: 'docs',
+    version: 'samples',
     async generate({ root, folder }) {
-      await writeFile(join(folder, sampleFiles[language].charge), pageSample(root, 'charge', language))
+      await writeFile(join(folder, sampleFiles[language].charge), sampleOf(root, 'charge', language))
     },
     async compile(place) {
       const { compile } = commands[language]
