@@ -14,7 +14,6 @@ interface DrillArguments {
   readonly only?: readonly string[]
   readonly rate: number
   readonly payments?: number
-  readonly outage?: number
   readonly seed: number
   readonly json?: boolean
   readonly log?: string
@@ -22,16 +21,15 @@ interface DrillArguments {
 
 /** Of the whole drill, and of the short one. */
 const PAYMENTS = { whole: 10_000, short: 0 }
-const OUTAGE_S = { whole: 120, short: 5 }
 
 const command = toolCommand({
   name: 'live-drill',
-  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts, restores, rotates and breaks it under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
+  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts it and rotates its keys and passwords under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
   takes: 'about ten minutes; with --short at most 90 s.',
   examples: [
     ['--short', 'the steps that take seconds'],
     [
-      '--only backup-and-restore,redis-passwords --payments 500 --log drill.log',
+      '--only durable-restart,redis-passwords --payments 500 --log drill.log',
       'some steps, with what the processes print'
     ]
   ]
@@ -44,7 +42,6 @@ const command = toolCommand({
     `payments that are made before the durable Redis is restarted (${PAYMENTS.whole})`,
     wholeNumber(0)
   )
-  .option('--outage <seconds>', `how long the card network is away (${OUTAGE_S.whole})`, decimalNumber(0.1, 3_600))
   .option('--seed <number>', 'of the dice', wholeNumber(0), 1)
   .option('--json', 'print one line of JSON per step')
   .option('--log <file>', 'append all that the processes print', logFile)
@@ -58,7 +55,6 @@ const results = await runLiveDrill({
   steps: options.only ?? (options.short ? shortSteps : stepNames),
   rate: options.rate,
   payments: options.payments ?? PAYMENTS[form],
-  outageMs: (options.outage ?? OUTAGE_S[form]) * 1_000,
   seed: options.seed,
   output: text => {
     if (options.log !== undefined) appendFileSync(options.log, text)

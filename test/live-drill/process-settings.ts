@@ -57,7 +57,7 @@ export interface KeyPlaces {
 }
 
 /** Has the operator make the key files of an installation in a folder, with owners and modes as docs/SECURITY.md says. */
-export async function makeKeys(root: string, dir: string, users: UnixUsers): Promise<KeyPlaces> {
+async function makeKeys(root: string, dir: string, users: UnixUsers): Promise<KeyPlaces> {
   const init = async (noun: string, mode: string, owner: UnixUser | undefined): Promise<void> => {
     const ownership = owner === undefined ? [] : ['--owner', `${owner.uid}:${owner.gid}`]
     const command = [join(root, 'dist/scripts/operator/operator.js'), noun, 'init', dir, '--mode', mode, ...ownership]

@@ -18,8 +18,6 @@ export interface ServerOptions {
   readonly vendorDir: string
   /** An empty folder. */
   readonly dir: string
-  /** The folder with durable.acl and memory-only.acl, if not that of the release. */
-  readonly aclDir?: string
   /** Gets all that is printed. */
   readonly output: (text: string) => void
 }
@@ -40,13 +38,7 @@ export interface Servers {
 }
 
 /** Makes and starts them. Rejects, with nothing left running, when one does not start. */
-export async function startServers({
-  root,
-  vendorDir,
-  dir,
-  aclDir = join(root, 'ops/redis'),
-  output
-}: ServerOptions): Promise<Servers> {
+export async function startServers({ root, vendorDir, dir, output }: ServerOptions): Promise<Servers> {
   await chmod(dir, 0o711)
   const binary = await obtainRedis(vendorDir, output)
   const users = unixUsers([binary.file, process.execPath, join(root, 'dist/api/api.js'), join(root, 'package.json')])
@@ -54,8 +46,8 @@ export async function startServers({
   const receiverTls = await makeLoopbackTls('Receivers of the drill')
   const createRedis = async (kind: 'durable' | 'memory-only'): Promise<ShippedRedis> => {
     const onOutput = (text: string): void => output(`${kind} | ${text}`)
-    const files = { confDir: join(root, 'ops/redis'), aclFile: join(aclDir, `${kind}.acl`) }
-    return await ShippedRedis.create({ kind, binary, ...files, dir, tls, users, onOutput })
+    const filesDir = join(root, 'ops/redis')
+    return await ShippedRedis.create({ kind, binary, filesDir, dir, tls, users, onOutput })
   }
   const [durable, memoryOnly] = [await createRedis('durable'), await createRedis('memory-only')]
   let simulator: Simulator | undefined

@@ -1,7 +1,7 @@
 /** A Redis of the drill: the configuration and the ACL file of ops/redis, with paths and a port of its own. */
 import { createHash, randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
@@ -16,10 +16,8 @@ import type { UnixUsers } from './unix-users.js'
 export interface ShippedRedisOptions {
   readonly kind: 'durable' | 'memory-only'
   readonly binary: RedisBinary
-  /** The folder with `<kind>.conf`. */
-  readonly confDir: string
-  /** The file of users, with `${NAME_SHA256}` for each password. */
-  readonly aclFile: string
+  /** The folder with `<kind>.conf`, and with `<kind>.acl`, which has `${NAME_SHA256}` for each password. */
+  readonly filesDir: string
   /** Parent of this server's folder. */
   readonly dir: string
   readonly tls: TlsMaterial
@@ -68,7 +66,6 @@ export class ShippedRedis {
     return redis
   }
 
-  /** What a backup copies, and a restore puts back. */
   get dataDir(): string {
     return this.#file('data')
   }
@@ -122,14 +119,6 @@ export class ShippedRedis {
     return await this.askAs(this.login('administrator'), ...command)
   }
 
-  /** Puts a copy of `dataDir` in its place. The server must not run. */
-  async putBack(copy: string): Promise<void> {
-    await rename(copy, this.dataDir)
-    for (const name of ['', ...(await readdir(this.dataDir, { recursive: true }))]) {
-      await this.#options.users.own(join(this.dataDir, name), this.#options.kind)
-    }
-  }
-
   /** One command of redis-cli with a login; undefined: without one. */
   async askAs(login: Login | undefined, ...command: string[]): Promise<string> {
     const server = ['-e', '-h', 'localhost', '-p', String(this.port), '--tls', '--cacert', this.#file('ca.crt')]
@@ -178,8 +167,8 @@ export class ShippedRedis {
 
   /** The shipped file with the paths, the address and the port of this machine, as an operator changes them. */
   async #configuration(): Promise<string> {
-    const { kind, confDir } = this.#options
-    return `${await readFile(join(confDir, `${kind}.conf`), 'utf8')}\nmaxmemory 2gb\n`
+    const { kind, filesDir } = this.#options
+    return `${await readFile(join(filesDir, `${kind}.conf`), 'utf8')}\nmaxmemory 2gb\n`
       .replaceAll('/etc/redis/tls', dirname(this.dataDir))
       .replace(`/etc/redis/${kind}.acl`, this.#file('users.acl'))
       .replace('/var/lib/redis', this.dataDir)
@@ -188,7 +177,7 @@ export class ShippedRedis {
   }
 
   async #template(): Promise<string> {
-    return await readFile(this.#options.aclFile, 'utf8')
+    return await readFile(join(this.#options.filesDir, `${this.#options.kind}.acl`), 'utf8')
   }
 
   async #write(name: string, text: string): Promise<void> {

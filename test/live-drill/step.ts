@@ -13,7 +13,6 @@ export interface Drill {
   readonly balancers: { readonly api: string; readonly tokens: string }
   /** Payments that are made before the durable Redis is restarted. */
   readonly payments: number
-  readonly outageMs: number
 }
 
 export interface Seen {
@@ -27,8 +26,6 @@ export interface Step {
   readonly expects: string
   /** Nothing is sent meanwhile, and nothing is audited. */
   readonly isQuiet?: true
-  /** Payments with a good card may fail: the step takes away what they need. */
-  readonly mayRefuse?: true
   /** Resolves to a reason where the step is not possible. The load runs when it begins, and goes on after it. */
   run(drill: Drill): Promise<Seen | { readonly skipped: string }>
 }

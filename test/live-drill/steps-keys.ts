@@ -56,25 +56,6 @@ export const webhookKeys: Step = {
   }
 }
 
-export const apiKeys: Step = {
-  name: 'api-keys',
-  does: 'new keys made, the merchant changes over, the old ones revoked, under load',
-  expects: 'payments go on; within 1 s the old key is refused',
-  async run(drill) {
-    const { installation, merchantId, balancers } = drill
-    const old = drill.keys
-    drill.keys = await createKeys(installation, merchantId)
-    // What is under way with the old keys ends first.
-    await drill.load.audit()
-    for (const key of Object.values(old)) await installation.operator(`key revoke ${key.split('.')[1]} --yes`)
-    await delay(1_000)
-    const ask = async (key: string): Promise<number> =>
-      (await fetch(`${balancers.api}/v1/payments`, { headers: { Authorization: `Bearer ${key}` } })).status
-    const [before, now] = [await ask(old.apiKey), await ask(drill.keys.apiKey)]
-    return { isOk: before === 401 && now === 200, seen: `the old key gets ${before}, the new one ${now}` }
-  }
-}
-
 export const redisPasswords: Step = {
   name: 'redis-passwords',
   does: 'a second password for every user (ACL LOAD), a rolling restart with it, the first ones ended (ACL LOAD)',

@@ -75,19 +75,6 @@ export const durableRestart: Step = {
   }
 }
 
-export const memoryOnlyRestart: Step = {
-  name: 'memory-only-restart',
-  does: 'the memory-only Redis stopped by SIGTERM and started, under load',
-  expects: 'tokens in flight are refused, nothing else',
-  mayRefuse: true,
-  async run({ installation: { memoryOnly } }) {
-    await restart(memoryOnly)
-    await delay(UNDER_LOAD_MS)
-    const persistence = await memoryOnly.ask('CONFIG', 'GET', 'appendonly')
-    return { isOk: /\bno\b/.test(persistence), seen: 'it is back, and writes nothing to its disk' }
-  }
-}
-
 export const rewrite: Step = {
   name: 'aof-rewrite',
   does: 'BGREWRITEAOF by the administrator under load, then a restart at rest',
@@ -116,22 +103,6 @@ export const rollingRestart: Step = {
       isOk: failedTries === 0 && kept.length === 0,
       seen: `${failedTries} tries were not served; not restarted: ${kept.join(', ') || 'none'}`
     }
-  }
-}
-
-export const outage: Step = {
-  name: 'network-outage',
-  does: 'the card network away, under load',
-  expects: 'nothing is charged meanwhile; it goes on by itself',
-  mayRefuse: true,
-  async run({ installation: { network }, load, outageMs }) {
-    await network.close()
-    await delay(outageMs)
-    await network.open()
-    const openedMs = performance.now()
-    await load.audit()
-    const restMs = Math.round(performance.now() - openedMs)
-    return { isOk: true, seen: `away for ${outageMs / 1_000} s; everything at its end ${restMs} ms after it` }
   }
 }
 

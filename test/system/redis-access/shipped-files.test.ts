@@ -30,8 +30,7 @@ describe('the configuration and ACL files of ops/redis', function () {
     const server = await ShippedRedis.create({
       kind,
       binary: await testBinary(),
-      confDir: resolve('ops/redis'),
-      aclFile: `ops/redis/${kind}.acl`,
+      filesDir: resolve('ops/redis'),
       dir: join(dir, name),
       tls: await tls(),
       users: unixUsers(['no-such-file']),
