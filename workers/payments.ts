@@ -24,13 +24,13 @@ import { type Config, lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadOpener } from '../vault/opener.js'
+import { type CommandLoopOptions, startCommandLoop } from './command-loop/command-loop.js'
 import { createCardNetwork } from './network/card-network.js'
 import { createCardData } from './payments/card-data.js'
-import { type CommandLoopOptions, startCommandLoop } from './payments/command-loop.js'
-import { handleCommand, isLastDelivery } from './payments/handle-command.js'
-import { measureCommand, meterNetwork } from './payments/metered-work.js'
+import { handleCommand } from './payments/handle-command.js'
 import { repeatNotificationRounds } from './payments/notification-rounds.js'
 import { createWorkerMetrics } from './payments/payments-metrics.js'
+import { isLastDelivery } from './payments/poison.js'
 import { createReconcilingNetwork } from './payments/reconciling-network.js'
 import { repeatUnvouchedRounds } from './payments/unvouched-rounds.js'
 import type { WorkerDeps } from './payments/worker-deps.js'
@@ -68,11 +68,16 @@ await runProcess('payments', async context => {
     deliveriesMax: config.deliveriesMax,
     inspection: createInspection(durable, `payments ${process.pid}`, log, signal),
     clock,
+    metrics,
     log
   }
-  const handle: Handle = async (entry, stopping) =>
-    await measureCommand(entry, deps, metrics, measured => handleCommand(entry, measured, stopping))
-  const loop = await startCommandLoop({ ...loopOf(config), blocking, redis: durable, handle, log })
+  const loop = await startCommandLoop({
+    ...loopOf(config),
+    blocking,
+    redis: durable,
+    handle: (entry, stopping) => handleCommand(entry, deps, stopping),
+    log
+  })
   onStop('command loop', () => loop.stop())
   const unvouched = repeatUnvouchedRounds(deps, writes, () => vouching.unvouched(), signal)
   onStop('comparison of open payments', () => unvouched)
@@ -80,13 +85,13 @@ await runProcess('payments', async context => {
     {
       notifications: createNotificationStore(writes, config.partitions),
       archive,
-      network: meterNetwork(network, metrics),
+      network,
       pace,
       clock,
       log,
       giveUpAfterMs: config.reconcileListAfterMs,
       leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs),
-      onGivenUp: () => metrics.notificationGivenUp()
+      metrics
     },
     signal
   )
@@ -95,7 +100,6 @@ await runProcess('payments', async context => {
 })
 
 type Loop = CommandLoopOptions<CommandEntry>
-type Handle = Loop['handle']
 
 /** What the command loop takes from the configuration. */
 function loopOf(

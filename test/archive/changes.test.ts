@@ -22,6 +22,7 @@ import { unboundedPace } from '../support/pace.js'
 import { PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { aWorker, type TestWorker } from '../support/worker.js'
+import { unreadMetrics } from '../support/worker-metrics.js'
 
 const AWAY = new ArchiveUnavailable(new Error('connect ECONNREFUSED'))
 
@@ -204,7 +205,7 @@ describe('workers with archived payments', () => {
     const network = new FakeNetwork()
     const clock = { now: () => 1 }
     const log = createLogger('test', 'silent')
-    const times = { giveUpAfterMs: 60_000, leaseMs: 60_000, onGivenUp: () => undefined }
+    const times = { giveUpAfterMs: 60_000, leaseMs: 60_000, metrics: unreadMetrics }
     const deps = { notifications, archive, network, pace: unboundedPace, clock, log, ...times }
     await notificationRound(deps, new AbortController().signal)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)

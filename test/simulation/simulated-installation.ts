@@ -23,13 +23,15 @@ import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-q
 import { systemClock } from '../../runtime/clock.js'
 import { type Config, lockTtlMs } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
+import { startCommandLoop } from '../../workers/command-loop/command-loop.js'
 import { createCardData } from '../../workers/payments/card-data.js'
-import { startCommandLoop } from '../../workers/payments/command-loop.js'
-import { handleCommand, isLastDelivery } from '../../workers/payments/handle-command.js'
+import { handleCommand } from '../../workers/payments/handle-command.js'
 import { repeatNotificationRounds } from '../../workers/payments/notification-rounds.js'
+import { isLastDelivery } from '../../workers/payments/poison.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import { unreadMetrics } from '../support/worker-metrics.js'
 import { WrittenEvents } from './audit-webhooks.js'
 import type { Exchange } from './exchange.js'
 import type { Faults } from './faults.js'
@@ -206,6 +208,7 @@ export class Installation {
       networkRetryMs: config.networkRetryMs,
       deliveriesMax: config.deliveriesMax,
       clock,
+      metrics: unreadMetrics,
       log: watchedLog(this.#world, this.errors)
     }
     const used = this.#mutant?.worker?.(deps, network) ?? deps
@@ -225,10 +228,13 @@ export class Installation {
       log: this.#log
     })
     const notifications = createNotificationStore(writes, config.partitions)
-    const onGivenUp = (): void => this.#world.note('notification given up', '')
+    const metrics = {
+      ...unreadMetrics,
+      notificationGivenUp: () => this.#world.note('notification given up', '')
+    }
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     const [archive, pace] = [this.connectArchive(process), createReconcilePace(redis, config.reconcilePerSecond)]
-    const rounds = { notifications, archive, network, pace, clock, log: this.#log, onGivenUp, ...times }
+    const rounds = { notifications, archive, network, pace, clock, log: this.#log, metrics, ...times }
     void repeatNotificationRounds(rounds, new AbortController().signal)
   }
 

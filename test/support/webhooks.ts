@@ -14,7 +14,7 @@ import { type LoggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.j
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
-import { startCommandLoop } from '../../workers/payments/command-loop.js'
+import { startCommandLoop } from '../../workers/command-loop/command-loop.js'
 import { deliveryRound } from '../../workers/timers/rounds.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import { createSender } from '../../workers/webhooks/sender.js'

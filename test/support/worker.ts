@@ -11,13 +11,14 @@ import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { createLogger } from '../../runtime/log.js'
+import type { HandlingOutcome } from '../../workers/command-loop/intake.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
-import type { HandlingOutcome } from '../../workers/payments/intake.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { until } from './conditions.js'
 import { FakeNetwork } from './fake-network.js'
 import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
 import type { TestRedis } from './redis.js'
+import { unreadMetrics } from './worker-metrics.js'
 
 const PARTITIONS = PARTITION + 1
 const DELIVERIES_MAX = 3
@@ -57,6 +58,7 @@ export function aWorker(
     networkRetryMs: 0,
     deliveriesMax: DELIVERIES_MAX,
     clock,
+    metrics: unreadMetrics,
     log
   }
   return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, { forgotten, released, consumer })

@@ -1,15 +1,14 @@
 /** Runs the operator's command to erase the buyer of a payment. It is no event of the chart: status and figures stay. */
 import { wakeTimes } from '../../machines/payment/decide.js'
 import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
-import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import { timeFor } from './run-command.js'
-import type { WorkerDeps } from './worker-deps.js'
+import type { CommandRun } from './command-run.js'
+import { timeFor } from './command-start.js'
 
 /**
  * Runs under the lock, and may run again: an erased payment, or one that can't be changed now, stays as it is. The archive
  * may hold or soon receive an older version: it is replaced before the command ends.
  */
-export async function eraseBuyer(entry: CommandEntry, deps: WorkerDeps, onBegin: () => void): Promise<void> {
+export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun): Promise<void> {
   for (;;) {
     const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
     const nowMs = payment === null ? 0 : timeFor(payment, deps)
@@ -18,12 +17,12 @@ export async function eraseBuyer(entry: CommandEntry, deps: WorkerDeps, onBegin:
       onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
       const wake = wakeTimes(erased.progress, nowMs)
-      const written = await deps.commits.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
+      const written = await recorder.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
       if (written === 'version_conflict') continue
       if (written !== 'committed') return
     }
     const current = erased ?? payment
     if (current !== null && isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)
-    return await deps.commits.finish(entry, null)
+    return await recorder.finish(null)
   }
 }

@@ -9,26 +9,27 @@
  * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
 import { ArchiveUnavailable } from '../../archive/archive.js'
-import { isOpenFor } from '../../machines/model.js'
-import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
+import { decide } from '../../machines/payment/decide.js'
 import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import type { DeadLetterDetails } from '../../redis/commands/command-stream.js'
 import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
-import { paymentIdOfKey } from '../../redis/keys.js'
 import { DamagedValue } from '../../redis/stored-fields.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
+import type { HandlingOutcome } from '../command-loop/intake.js'
+import { returnEntry } from '../command-loop/return-entry.js'
+import { untilFree } from '../command-loop/until-free.js'
+import { CommandRecorder } from './command-recorder.js'
+import { type CommandRun, idsOf, LockLost } from './command-run.js'
+import { loadPaymentAndEvent } from './command-start.js'
 import { eraseBuyer } from './erase-buyer.js'
-import type { HandlingOutcome } from './intake.js'
 import { KeyElsewhere } from './perform.js'
-import { returnEntry } from './return-entry.js'
-import { LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
+import { deadLetterPoison, poisonIn } from './poison.js'
+import { runCommand } from './run-command.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
-const UNAVAILABLE_RETRY_MS = 200
 /** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
 const WAITS_FOR_REDIS = 'a Redis is unavailable or refuses its user, the command waits'
@@ -36,161 +37,148 @@ const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archive
 const LEFT_TO_OTHERS = 'a command is left to workers of another version'
 const LEFT_FOR_CLOCK = 'a wake-up waits until the clocks of this machine and of Redis agree'
 const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
-/** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
-const DEAD_LETTER_WAKE_MS = 60_000
 
 /**
  * Ends a command, returns it to the stream, or leaves it to the worker that has it by now. Never rejects. `stopping` ends
  * the waiting.
  */
 export async function handleCommand(
-  first: CommandEntry,
+  entry: CommandEntry,
   deps: WorkerDeps,
   stopping: AbortSignal
 ): Promise<HandlingOutcome> {
-  let entry = first
-  // The network may have been called: from here on the command counts as begun before, also by this worker.
-  const onBegin = (): void => {
-    entry = { ...first, delivery: '', deliveryCount: Math.max(first.deliveryCount, 1) }
-  }
-  const isBegun = (): boolean => entry !== first
-  const returnUnended = (move: () => Promise<boolean>): Promise<void> =>
-    returnEntry(move, { log: deps.log, ids: idsOf(first), stopping })
-  if (first.command.kind === 'wake' && deps.clock.isApart?.() === true) {
-    warnRateLimited(deps.log, idsOf(first), LEFT_FOR_CLOCK)
+  const recorder = new CommandRecorder(entry, deps)
+  try {
+    if (entry.command.kind !== 'wake' || deps.clock.isApart?.() !== true) {
+      return await new Handling(entry, deps, recorder, stopping).end()
+    }
+    warnRateLimited(deps.log, idsOf(entry), LEFT_FOR_CLOCK)
     return 'left'
+  } finally {
+    recorder.end()
   }
-  let damage: DamagedValue | null = null
-  while (!stopping.aborted) {
+}
+
+/** What an error means for a command. */
+type Setback = 'wait' | 'again' | 'leave' | 'requeue'
+
+/** `isBegun`: something may have been changed or sent for it. */
+function setbackOf(error: unknown, isBegun: boolean): Setback {
+  if (waitsFor(error) !== null) return 'wait'
+  if (isBegun) return 'requeue'
+  if (error instanceof LockLost) return 'again'
+  return error instanceof WrittenByOtherVersion || error instanceof KeyElsewhere ? 'leave' : 'requeue'
+}
+
+function lockedPauseMs(tries: number): number {
+  return Math.min(LOCKED_RETRY_MS * 2 ** tries, LOCKED_RETRY_MAX_MS) * (0.5 + Math.random())
+}
+
+function waitsFor(error: unknown): string | null {
+  if (error instanceof ArchiveUnavailable) return WAITS_FOR_ARCHIVE
+  return isRedisUnavailable(error) || isRefusal(error) ? WAITS_FOR_REDIS : null
+}
+
+/** One command from its delivery until this worker is done with it. */
+class Handling {
+  readonly #first: CommandEntry
+  readonly #deps: WorkerDeps
+  readonly #recorder: CommandRecorder
+  readonly #stopping: AbortSignal
+  /** Counts as begun before, also for this worker, once the network may have been called. */
+  #entry: CommandEntry
+  #poison: string | null
+
+  constructor(first: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder, stopping: AbortSignal) {
+    this.#first = first
+    this.#entry = first
+    this.#deps = deps
+    this.#recorder = recorder
+    this.#stopping = stopping
+    this.#poison = poisonIn(first, deps)
+  }
+
+  async end(): Promise<HandlingOutcome> {
+    const { log, queue } = this.#deps
+    const options = { lockedPauseMs, waitsFor, ids: idsOf(this.#first), log, stopping: this.#stopping }
+    const outcome = await untilFree(() => this.#attempt(), options)
+    if (outcome !== 'stopped') return outcome
+    if (!this.#isBegun) await this.#return(() => queue.release(this.#first))
+    return 'returned'
+  }
+
+  get #isBegun(): boolean {
+    return this.#entry !== this.#first
+  }
+
+  async #attempt(): Promise<HandlingOutcome | 'taken' | 'again'> {
     try {
-      const poison = damage?.message ?? poisonIn(entry, deps)
-      if (poison !== null) await deadLetterPoison(entry, poison, deps)
-      else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
+      if (this.#poison === null) return await this.#runUnlessTaken()
+      await deadLetterPoison(this.#entry, this.#poison, this.#deps, this.#recorder)
       return 'ended'
     } catch (error) {
-      if (isRedisUnavailable(error) || isRefusal(error) || error instanceof ArchiveUnavailable) {
-        const message = error instanceof ArchiveUnavailable ? WAITS_FOR_ARCHIVE : WAITS_FOR_REDIS
-        warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
-        await delay(UNAVAILABLE_RETRY_MS, stopping)
-        continue
+      if (error instanceof DamagedValue && this.#poison === null) {
+        this.#poison = error.message
+        return 'again'
       }
-      if (error instanceof LockLost && !isBegun()) continue
-      if ((error instanceof WrittenByOtherVersion || error instanceof KeyElsewhere) && !isBegun()) {
-        const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_OTHERS
-        warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
-        return 'left'
-      }
-      if (error instanceof DamagedValue && damage === null) {
-        damage = error
-        continue
-      }
-      if (error instanceof LockLost) deps.log.info(idsOf(first), 'the lock was lost, the command is requeued')
-      else {
-        const context = { ...idsOf(first), err: error, delivery_count: entry.deliveryCount }
-        deps.log.error(context, 'the command failed and is requeued')
-      }
-      await delay(FAILED_RETRY_MS, stopping)
-      await returnUnended(() => deps.queue.requeue(entry))
-      return 'ended'
+      const setback = setbackOf(error, this.#isBegun)
+      if (setback === 'wait') throw error
+      if (setback === 'again') return 'again'
+      return setback === 'leave' ? this.#leave(error) : await this.#requeue(error)
     }
   }
-  if (!isBegun()) await returnUnended(() => deps.queue.release(first))
-  return 'ended'
-}
 
-function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
-  const ids = { payment_id: paymentIdOfKey(paymentKey), command: command.kind }
-  return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
-}
-
-/** False: the worker stopped while the command waited for the lock. */
-async function runWhenFree(
-  entry: CommandEntry,
-  deps: WorkerDeps,
-  stopping: AbortSignal,
-  onBegin: () => void
-): Promise<boolean> {
-  for (let pauseMs = LOCKED_RETRY_MS; !stopping.aborted; pauseMs = Math.min(2 * pauseMs, LOCKED_RETRY_MAX_MS)) {
-    const outcome = await deps.lock.hold(entry.paymentKey, held =>
-      entry.command.kind === 'erase_buyer' ? eraseBuyer(entry, deps, onBegin) : runCommand(entry, deps, held, onBegin)
-    )
-    if (outcome !== 'taken' || (await refuseNow(entry, deps))) return true
-    await delay(pauseMs * (0.5 + Math.random()), stopping)
+  async #runUnlessTaken(): Promise<'ended' | 'taken'> {
+    const [entry, deps, recorder] = [this.#entry, this.#deps, this.#recorder]
+    recorder.waitsForLock()
+    const outcome = await deps.lock.hold(entry.paymentKey, async held => {
+      recorder.hasLock()
+      const run: CommandRun = { entry, deps, recorder, held, onBegin: this.#onBegin }
+      await (entry.command.kind === 'erase_buyer' ? eraseBuyer(run) : runCommand(run))
+    })
+    if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'ended'
+    return 'taken'
   }
-  return false
+
+  readonly #onBegin = (): void => {
+    const deliveryCount = Math.max(this.#first.deliveryCount, 1)
+    this.#entry = { ...this.#first, delivery: '', deliveryCount }
+  }
+
+  #leave(error: unknown): 'left' {
+    const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_OTHERS
+    warnRateLimited(this.#deps.log, { ...idsOf(this.#first), err: error }, message)
+    return 'left'
+  }
+
+  async #requeue(error: unknown): Promise<'returned'> {
+    const { log, queue } = this.#deps
+    const ids = idsOf(this.#first)
+    if (error instanceof LockLost) log.info(ids, 'the lock was lost, the command is requeued')
+    else {
+      const deliveryCount = this.#entry.deliveryCount
+      log.error({ ...ids, err: error, delivery_count: deliveryCount }, 'the command failed and is requeued')
+    }
+    await delay(FAILED_RETRY_MS, this.#stopping)
+    return await this.#return(() => queue.requeue(this.#entry))
+  }
+
+  async #return(move: () => Promise<boolean>): Promise<'returned'> {
+    await returnEntry(move, { log: this.#deps.log, ids: idsOf(this.#first), stopping: this.#stopping })
+    return 'returned'
+  }
 }
 
 /** A refusal changes nothing, so it needs no lock: a merchant does not wait for another worker's network call. */
-async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
+async function refuseNow(entry: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder): Promise<boolean> {
   if (entry.record === null) return false
   const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) {
-    await deps.commits.finish(entry, null)
+    await recorder.finish(null)
     return true
   }
   const decision = decide(start.payment, start.event, policyFor(entry.partition, deps))
   if (decision.kind !== 'refused') return false
-  await deps.commits.finish(entry, { kind: 'refused', code: decision.code })
+  await recorder.finish({ kind: 'refused', code: decision.code })
   return true
-}
-
-/**
- * Reconciles the payment, lists it for manual review and moves the command to the dead letters. The payment keeps its
- * wake-up. A request that was never begun has failed: nothing was sent for it.
- */
-async function deadLetterPoison(entry: CommandEntry, reason: string, deps: WorkerDeps): Promise<void> {
-  const owed = await noteAndOwe(entry, deps)
-  deps.log.error({ ...idsOf(entry), reason }, 'a command becomes a dead letter')
-  await deps.queue.deadLetter(entry, { reason, nowMs: deps.clock.now(), ...owed })
-}
-
-/** Another failure makes it a dead letter. It may have failed before because of another command that ended its worker. */
-export function isLastDelivery({ deliveryCount }: CommandEntry, deliveriesMax: number): boolean {
-  return deliveryCount > 0 && deliveryCount === deliveriesMax - 1
-}
-
-function poisonIn({ deliveryCount }: CommandEntry, { deliveriesMax }: WorkerDeps): string | null {
-  return deliveryCount < deliveriesMax ? null : `delivered ${deliveryCount} times without a result`
-}
-
-/** A payment that is damaged itself can't be noted: no wake-up helps before an operator has looked at its letter. */
-async function noteAndOwe(entry: CommandEntry, deps: WorkerDeps): Promise<Owed> {
-  try {
-    while (!(await notePoison(entry, deps)));
-    return await owedAfterDeadLetter(entry, deps)
-  } catch (error) {
-    if (!(error instanceof DamagedValue)) throw error
-    return { wakeAtMs: 'never', result: null }
-  }
-}
-
-/** False when another worker wrote the payment meanwhile: read it again. */
-async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
-  if (payment === null) return true
-  const nowMs = timeFor(payment, deps)
-  const decision = decide(payment, { type: 'POISONED', nowMs }, policyFor(entry.partition, deps))
-  if (decision.kind === 'refused' || !decision.isChanged) return true
-  const { statusBefore, operationResult } = decision
-  const wake = wakeTimes(decision.payment.progress, nowMs)
-  const written = await deps.commits.commit(
-    { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null },
-    entry.partition
-  )
-  return written === 'committed'
-}
-
-type Owed = Pick<DeadLetterDetails, 'wakeAtMs' | 'result'>
-
-/** What a dead letter still needs: the next wake-up of its payment, and the result of its request. */
-async function owedAfterDeadLetter(entry: CommandEntry, deps: WorkerDeps): Promise<Owed> {
-  const nowMs = deps.clock.now()
-  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
-  const dueMs = payment === null ? null : wakeAtMs(payment.progress)
-  const isBegun = payment !== null && isOpenFor(payment.progress.operation, entry.idempotencyKey)
-  const isRequest = entry.command.kind === 'capture' || entry.command.kind === 'cancel'
-  return {
-    wakeAtMs: dueMs === null ? null : Math.max(dueMs, nowMs + DEAD_LETTER_WAKE_MS),
-    result: isRequest && !isBegun ? { kind: 'failed', code: 'network_unavailable' } : null
-  }
 }

@@ -10,6 +10,8 @@ import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { timed } from '../../runtime/metrics.js'
+import type { WorkerMetrics } from './payments-metrics.js'
 
 export interface NotificationDeps {
   readonly notifications: NotificationStore
@@ -23,8 +25,7 @@ export interface NotificationDeps {
   readonly giveUpAfterMs: number
   /** After this time a notification counts as abandoned by its taker; longer than any query (ms). */
   readonly leaseMs: number
-  /** Runs for each notification whose payment was never found. */
-  readonly onGivenUp: () => void
+  readonly metrics: Pick<WorkerMetrics, 'called' | 'notificationGivenUp'>
 }
 
 const INTERVAL_MS = 500
@@ -35,19 +36,19 @@ const CALLS = 2
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 3_600_000
 
-/** Repeats the rounds until `signal` aborts. Resolves when the last one has ended. */
-export async function repeatNotificationRounds(deps: NotificationDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const taken = await notificationRound(deps, signal).catch((error: unknown) => {
+/** Repeats the rounds until `stopping` aborts. Resolves when the last one has ended. */
+export async function repeatNotificationRounds(deps: NotificationDeps, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    const taken = await notificationRound(deps, stopping).catch((error: unknown) => {
       warnRateLimited(deps.log, { err: error }, 'notifications could not be worked off, they are tried again')
       return 0
     })
-    if (taken < TAKE_MAX) await delay(INTERVAL_MS, signal)
+    if (taken < TAKE_MAX) await delay(INTERVAL_MS, stopping)
   }
 }
 
 /** One round. Returns the number of notifications that were taken. */
-export async function notificationRound(deps: NotificationDeps, signal: AbortSignal): Promise<number> {
+export async function notificationRound(deps: NotificationDeps, stopping: AbortSignal): Promise<number> {
   const nowMs = deps.clock.now()
   const againAtMs = nowMs + deps.leaseMs
   const due = await deps.notifications.countDue(nowMs, TAKE_MAX)
@@ -60,7 +61,7 @@ export async function notificationRound(deps: NotificationDeps, signal: AbortSig
   const unused = allowed - notifications.length * CALLS
   if (unused > 0) await deps.pace.returnUnused(unused)
   await Promise.all(
-    notifications.map(notification => resolveNotification({ ...notification, againAtMs }, deps, signal))
+    notifications.map(notification => resolveNotification({ ...notification, againAtMs }, deps, stopping))
   )
   return notifications.length
 }
@@ -68,7 +69,7 @@ export async function notificationRound(deps: NotificationDeps, signal: AbortSig
 async function resolveNotification(
   notification: WaitingNotification & { againAtMs: number },
   deps: NotificationDeps,
-  signal: AbortSignal
+  stopping: AbortSignal
 ): Promise<void> {
   const { notifications, archive, log } = deps
   const { saleId, reported, sinceMs, againAtMs } = notification
@@ -77,7 +78,7 @@ async function resolveNotification(
     await notifications.forward(owner, reported)
     return await notifications.drop(notification, againAtMs)
   }
-  const orderId = await deps.network.findOrderId(saleId, signal)
+  const orderId = await findOrderId(saleId, deps, stopping)
   if (orderId !== null) {
     const paymentId = paymentIdOf(orderId)
     if (paymentId === null) log.warn({ network_payment_id: saleId }, 'a notification is about a sale of another system')
@@ -87,8 +88,20 @@ async function resolveNotification(
   const ageMs = deps.clock.now() - sinceMs
   if (ageMs >= deps.giveUpAfterMs) {
     log.error({ network_payment_id: saleId, reported }, 'the network never said whose sale this is; ask it by hand')
-    deps.onGivenUp()
+    deps.metrics.notificationGivenUp()
     return await notifications.drop(notification, againAtMs)
   }
   await notifications.putOff(notification, deps.clock.now() + Math.min(Math.max(ageMs, PAUSE_MIN_MS), PAUSE_MAX_MS))
+}
+
+async function findOrderId(
+  saleId: string,
+  { network, metrics }: NotificationDeps,
+  stopping: AbortSignal
+): Promise<string | null> {
+  return await timed(
+    () => network.findOrderId(saleId, stopping),
+    orderId => (orderId ? 'found' : 'no_answer'),
+    (outcome, ms) => metrics.called(ms, { operation: 'find_order_id', outcome })
+  )
 }

@@ -4,10 +4,10 @@ import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/n
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
 import { VOID_GAP_MS } from '../../machines/payment/tries.js'
-import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { VaultError } from '../../vault/vault-error.js'
+import type { CommandRun } from './command-run.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
@@ -22,27 +22,18 @@ export class KeyElsewhere extends Error {}
 /** Gap between two refunds of one sale (ms). The simulator takes no second refund for a copy. */
 const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: VOID_GAP_MS, test: 0 }
 
-/**
- * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` runs before an
- * authorisation may leave. Never rejects for what the network does.
- */
-export async function perform(
-  effect: Effect,
-  payment: Payment,
-  entry: CommandEntry,
-  deps: WorkerDeps,
-  held: AbortSignal,
-  beforeSending: () => void
-): Promise<PaymentEvent> {
+/** Never rejects for what the network does. */
+export async function perform(effect: Effect, payment: Payment, run: CommandRun): Promise<PaymentEvent> {
   const { terms } = payment
+  const { deps, recorder, held } = run
   if (effect.kind === 'query') {
-    const outcome = await deps.network.query(orderIdOf(terms.id), held)
+    const outcome = await recorder.call('query', () => deps.network.query(orderIdOf(terms.id), held))
     warnOfTrouble('query', outcome, payment, deps)
     return queryEvent(outcome, payment.progress.references.saleId, deps.clock.now())
   }
-  if (effect.kind === 'authorise') return await authorise(payment, entry, deps, held, beforeSending)
-  if (effect.kind === 'refund') await pauseAfterRefund(payment, deps, held)
-  const outcome = await untilSent(deps, held, () => {
+  if (effect.kind === 'authorise') return await authorise(payment, run)
+  if (effect.kind === 'refund') await pauseAfterRefund(payment, run)
+  const outcome = await untilSent(run, effect.kind === 'capture' ? 'capture' : 'void', () => {
     switch (effect.kind) {
       case 'capture':
         return deps.network.capture(effect.saleId, effect.amountCents, held)
@@ -74,14 +65,9 @@ function warnOfTrouble(
   }
 }
 
-async function authorise(
-  payment: Payment,
-  entry: CommandEntry,
-  deps: WorkerDeps,
-  held: AbortSignal,
-  beforeSending: () => void
-): Promise<PaymentEvent> {
+async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEvent> {
   const { terms } = payment
+  const { entry, deps, held } = run
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
   const record = entry.record ?? ''
@@ -104,8 +90,8 @@ async function authorise(
     if (card !== 'invalid_token') await releaseToken()
     return { type: 'CARD_MISSING', failure: card, nowMs: deps.clock.now() }
   }
-  beforeSending()
-  const outcome = await untilSent(deps, held, () =>
+  run.onBegin()
+  const outcome = await untilSent(run, 'authorise', () =>
     deps.network.authorise(
       {
         orderId: orderIdOf(terms.id),
@@ -130,7 +116,7 @@ async function authorise(
   return callEvent(outcome, deps.clock.now())
 }
 
-async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: AbortSignal): Promise<void> {
+async function pauseAfterRefund({ progress }: Payment, { deps, held }: CommandRun): Promise<void> {
   // One that was refused counts as well: the acquirer got it.
   const lastMs = Math.max(0, ...progress.refunds.map(({ concludedAtMs }) => concludedAtMs ?? 0))
   const gapMs = REFUND_GAP_MS[deps.policy.environment]
@@ -139,10 +125,14 @@ async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: A
 }
 
 /** Retries a call that was not sent: for `networkRetryMs`, with growing pauses. An open circuit ends the retries. */
-async function untilSent(deps: WorkerDeps, held: AbortSignal, call: () => Promise<CallOutcome>): Promise<CallOutcome> {
+async function untilSent(
+  { deps, recorder, held }: CommandRun,
+  operation: string,
+  call: () => Promise<CallOutcome>
+): Promise<CallOutcome> {
   const deadlineMs = performance.now() + deps.networkRetryMs
   for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= 2) {
-    const outcome = await call()
+    const outcome = await recorder.call(operation, call)
     if (outcome.kind !== 'not_sent' || outcome.isCircuitOpen || held.aborted) return outcome
     if (performance.now() + pauseMs > deadlineMs) return outcome
     await delay(pauseMs, held)

@@ -9,16 +9,16 @@ import { policyFor, type WorkerDeps } from './worker-deps.js'
 /** How often the payments that are left are looked at (ms). */
 const ROUND_EVERY_MS = 1_000
 
-/** Looks until `signal` aborts. `unvouched`: the partitions whose data is not vouched for. */
+/** Looks until `stopping` aborts. `unvouched`: the partitions whose data is not vouched for. */
 export async function repeatUnvouchedRounds(
   deps: WorkerDeps,
   writes: Writes,
   unvouched: () => readonly number[],
-  signal: AbortSignal
+  stopping: AbortSignal
 ): Promise<void> {
-  while (!signal.aborted) {
-    await delay(ROUND_EVERY_MS, signal)
-    for (const partition of signal.aborted ? [] : unvouched()) {
+  while (!stopping.aborted) {
+    await delay(ROUND_EVERY_MS, stopping)
+    for (const partition of stopping.aborted ? [] : unvouched()) {
       await unvouchedRound(deps, writes, partition).catch((error: unknown) =>
         warnRateLimited(deps.log, { err: error }, 'open payments could not be looked at')
       )

@@ -11,6 +11,7 @@ import type { PaymentStore } from '../../redis/payments/payments.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
 import type { CardData } from './card-data.js'
+import type { WorkerMetrics } from './payments-metrics.js'
 
 export interface WorkerDeps {
   readonly payments: PaymentStore
@@ -30,6 +31,7 @@ export interface WorkerDeps {
   /** Receives every decision while an inspector is open (`npm run inspect`). */
   readonly inspection?: Inspection
   readonly clock: Clock & Partial<Pick<WatchedClock, 'isApart'>>
+  readonly metrics: WorkerMetrics
   readonly log: Logger
 }
 

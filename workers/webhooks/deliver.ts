@@ -15,8 +15,9 @@ import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import type { HandlingOutcome } from '../payments/intake.js'
-import { returnEntry } from '../payments/return-entry.js'
+import type { HandlingOutcome } from '../command-loop/intake.js'
+import { returnEntry } from '../command-loop/return-entry.js'
+import { untilFree } from '../command-loop/until-free.js'
 import { attemptDelivery } from './attempt.js'
 import type { DeliveryDeps } from './delivery-deps.js'
 import { createReceivers, type Receiver } from './receivers.js'
@@ -32,28 +33,28 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
   const receiverOf = createReceivers(deps.concurrency, log)
   return async (entry, stopping) => {
     const receiver = receiverOf(entry.merchantId)
-    while (!stopping.aborted) {
-      try {
-        const outcome = await lock.hold(deliveryLock(entry.paymentKey), held =>
-          deliverFirst(entry, receiver, deps, { held, interrupted })
-        )
-        if (outcome === 'concluded') return 'ended'
-        if (outcome === 'cut') break
-        await delay(LOCKED_RETRY_MS, stopping)
-      } catch (error) {
-        const context = { ...idsOf(entry), err: error }
-        if (!isRedisUnavailable(error)) {
-          deps.metrics.failed('left')
-          warnRateLimited(receiver.log, context, 'a webhook could not be sent, it is tried again')
-          return 'left'
-        }
-        warnRateLimited(log, context, 'a Redis is unavailable, the webhook waits')
-        await delay(UNAVAILABLE_RETRY_MS, stopping)
-      }
+    const ids = idsOf(entry)
+    const attempt = (): Promise<'ended' | 'cut' | 'taken'> =>
+      lock.hold(deliveryLock(entry.paymentKey), held => deliverFirst(entry, receiver, deps, { held, interrupted }))
+    try {
+      const outcome = await untilFree(attempt, { lockedPauseMs, waitsFor, ids, log, stopping })
+      if (outcome === 'ended') return 'ended'
+    } catch (error) {
+      deps.metrics.failed('left')
+      warnRateLimited(receiver.log, { ...ids, err: error }, 'a webhook could not be sent, it is tried again')
+      return 'left'
     }
-    await returnEntry(() => queue.requeue(entry), { log, ids: idsOf(entry), stopping })
-    return 'ended'
+    await returnEntry(() => queue.requeue(entry), { log, ids, stopping })
+    return 'returned'
   }
+}
+
+function lockedPauseMs(): number {
+  return LOCKED_RETRY_MS
+}
+
+function waitsFor(error: unknown): string | null {
+  return isRedisUnavailable(error) ? 'a Redis is unavailable, the webhook waits' : null
 }
 
 function idsOf({ paymentKey, merchantId }: DeliveryEntry): Readonly<Record<string, string>> {
@@ -72,12 +73,12 @@ async function deliverFirst(
   receiver: Receiver,
   deps: DeliveryDeps,
   { held, interrupted }: Signals
-): Promise<'concluded' | 'cut'> {
+): Promise<'ended' | 'cut'> {
   const { queue, clock, delaysMs, log } = deps
   const first = await queue.first(entry)
   if (first === null) {
     await queue.end(entry)
-    return 'concluded'
+    return 'ended'
   }
   const { event, endpoint } = first
   const isTrial = entry.kind === 'trial'
@@ -95,7 +96,7 @@ async function deliverFirst(
     room: receiver.room
   }
   report(await untilWritten(() => queue.conclude(entry, first, result), log), entry, first, receiver, deps)
-  return 'concluded'
+  return 'ended'
 }
 
 /** `conclusion` null: another worker has concluded it. */

@@ -9,6 +9,7 @@ import { FakeNetwork } from '../../support/fake-network.js'
 import { unboundedPace } from '../../support/pace.js'
 import { PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
+import { unreadMetrics } from '../../support/worker-metrics.js'
 
 const NOW = 1_767_355_200_000
 const LEASE_MS = 60_000
@@ -31,11 +32,9 @@ describe('notifications of the card network', () => {
   function aRound(network: FakeNetwork, nowMs: number, notifications = store()): Promise<number> {
     const log = createLogger('test', 'silent')
     const clock = { now: () => nowMs }
-    const onGivenUp = (): void => {
-      givenUp++
-    }
+    const metrics = { ...unreadMetrics, notificationGivenUp: () => void givenUp++ }
     const times = { giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS }
-    const deps = { notifications, archive: null, network, pace: unboundedPace, log, clock, ...times, onGivenUp }
+    const deps = { notifications, archive: null, network, pace: unboundedPace, log, clock, ...times, metrics }
     return notificationRound(deps, signal)
   }
   const store = (): ReturnType<typeof createNotificationStore> =>

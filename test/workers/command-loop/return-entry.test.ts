@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createLogger } from '../../../runtime/log.js'
-import { returnEntry } from '../../../workers/payments/return-entry.js'
+import { returnEntry } from '../../../workers/command-loop/return-entry.js'
 
 const log = createLogger('payments', 'silent')
 

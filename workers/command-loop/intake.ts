@@ -8,10 +8,12 @@ import { returnEntry } from './return-entry.js'
 import type { Slots } from './slots.js'
 
 /**
- * How the handling of a command ended. `left`: this worker can't do it, and has sent nothing: the entry goes back unchanged,
- * after a pause without a slot. `ended`: any other end, also a release.
+ * How the handling of a command ended.
+ * - `ended`: the command is done, or with another worker by now
+ * - `returned`: it is in its stream again, or goes to the worker that takes over from this one, which stops
+ * - `left`: this worker can't do it, and has sent nothing: the entry goes back unchanged, after a pause without a slot
  */
-export type HandlingOutcome = 'ended' | 'left'
+export type HandlingOutcome = 'ended' | 'returned' | 'left'
 
 const FOREIGN = 'a command is left to workers of another version'
 

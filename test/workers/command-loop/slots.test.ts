@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createSlots } from '../../../workers/payments/slots.js'
+import { createSlots } from '../../../workers/command-loop/slots.js'
 
 /** Works that end when the test says so. */
 function stage() {
