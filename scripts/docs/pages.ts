@@ -31,12 +31,11 @@ export function generatedPages(): Page[] {
 function settingTables(): string {
   const sections = describeSettings().map(({ title, file, rows }) => {
     const cells = rows.map(({ variable, usedBy, fallback, doc }) => [
-      `\`${variable}\``,
-      fallback === '' ? '(empty)' : `\`${fallback}\``,
+      fallback === '' ? `\`${variable}\`` : `\`${variable}=${fallback}\``,
       usedByText(usedBy),
       doc
     ])
-    return `## ${title}\n\nSource: \`${file}\`.\n\n${table(['Variable', 'Default', 'Used by', 'Meaning'], cells)}`
+    return `## ${title}\n\nSource: \`${file}\`.\n\n${table(['Variable, and default', 'Used by', 'Meaning'], cells)}`
   })
   return sections.join('\n\n')
 }
@@ -107,12 +106,11 @@ function fieldsScript(): string {
 function metricTables(): string {
   const sections = metricGroups().map(({ processes, rows }) => {
     const cells = rows.map(({ name, type, labels, help }) => [
-      `\`${name}\``,
+      labels.length === 0 ? `\`${name}\`` : `\`${name}{${labels.join()}}\``,
       type,
-      labels.map(label => `\`${label}\``).join(', '),
       help
     ])
-    return `## Of ${processes}\n\n${table(['Name', 'Type', 'Labels', 'Meaning'], cells)}`
+    return `## Of ${processes}\n\n${table(['Name{labels}', 'Type', 'Meaning'], cells)}`
   })
   return sections.join('\n\n')
 }
