@@ -147,7 +147,7 @@ export const errorCatalogue = {
     status: 422,
     retryable: false,
     message:
-      'This payment has as many refunds as are kept of one. Nothing was refunded; refund all of the rest in one, without amount_cents and with a new Idempotency-Key.'
+      'This payment has reached the maximum number of refunds. Nothing was refunded; refund all of the rest in one, without amount_cents and with a new Idempotency-Key.'
   },
   refund_reversed: {
     status: 422,

@@ -21,17 +21,18 @@ export function fieldTable(route: string, schema: Schema): string {
   if (silent.length > 0) throw new Error(`${route}: no description or rule in the schema of ${silent.join(', ')}`)
   const cells = rows.map(({ path, type, required, fallback, meaning, rule }) => [
     `\`${path}\``,
-    [type, required, fallback].filter(part => part !== '').join(', '),
-    `${meaning}: ${ruleText(rule)}`
+    [type, required.trim(), fallback].filter(part => part !== '').join(', '),
+    [meaning, ruleText(rule)].filter(part => part !== '').join(': ')
   ])
   return table(['Field', 'Type', 'Meaning, and rule'], cells)
 }
 
-/** The rule of an error message, as a part of a table: the type names null, and the page what holds for all texts. */
+/** The rule of an error message, as a part of a table: the type names what it is, and the page what holds for all texts. */
 function ruleText(rule: string): string {
   return rule
-    .replace(/^must be (text of )?/, '')
-    .replace(/, or null$/, '')
+    .replace(/^must be (text of |an object (that says|with the) .*|true or false)?/, '')
+    .replace(/^an object with /, '')
+    .replace(/,? or null$/, '')
     .replace(/(, not blank,)? without control characters or a card number/, '')
 }
 

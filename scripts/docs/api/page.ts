@@ -38,7 +38,7 @@ function madeParts(): ReadonlyMap<string, string> {
   const parts = new Map<string, string>([
     ['routes', routeTable()],
     ['growing lists', growingLists()],
-    ['common errors', `Every route may answer: ${errorsText(commonErrors)}.`],
+    ['common errors', commonErrorsText()],
     ['test-cards', table(['Outcome', ...testBrands], testCardRows())]
   ])
   for (const route of allRoutes) {
@@ -78,17 +78,24 @@ function growingLists(): string {
   )
 }
 
-/** The errors of every route, stated once. */
-const commonErrors: readonly ErrorCode[] = errorsOf(createToken).filter(code =>
-  allRoutes.every(route => errorsOf(route).includes(code))
-)
+/** The errors of every route, and those of every route with a body, stated once. */
+const commonErrors = errorsOfAll(allRoutes)
+const commonErrorsOfBodies = errorsOfAll(allRoutes.filter(({ body }) => body !== undefined))
+
+function errorsOfAll(some: readonly RouteFacts[]): readonly ErrorCode[] {
+  return errorsOf(createToken).filter(code => some.every(route => errorsOf(route).includes(code)))
+}
 
 /** The errors of a route besides the common ones. */
 function otherErrorsText(route: RouteFacts): string {
-  const others = errorsOf(route).filter(code => !commonErrors.includes(code))
-  return others.length === 0
-    ? 'Errors: the [common ones](#errors).'
-    : `Errors besides the [common ones](#errors): ${errorsText(others)}.`
+  const common = publicCodesOf(route.body === undefined ? commonErrors : commonErrorsOfBodies)
+  const others = errorsOf(route).filter(code => publicCodesOf([code]).some(name => !common.includes(name)))
+  return others.length === 0 ? '' : `Errors besides the [common ones](#errors): ${errorsText(others)}.`
+}
+
+function commonErrorsText(): string {
+  const ofBodies = commonErrorsOfBodies.filter(code => !commonErrors.includes(code))
+  return `Every route may answer: ${errorsText(commonErrors)}. With a body also: ${errorsText(ofBodies)}.`
 }
 
 /** Errors as a list, in the order of their statuses. */
