@@ -166,7 +166,7 @@ export function wordOf(answer: string): string {
   return /NOAUTH|WRONGPASS|NOPERM/.exec(answer)?.[0] ?? answer
 }
 
-export async function untilRewritten(redis: ShippedRedis): Promise<void> {
+async function untilRewritten(redis: ShippedRedis): Promise<void> {
   const deadlineMs = performance.now() + REWRITE_MAX_MS
   while (!/aof_rewrite_in_progress:0/.test(await redis.ask('INFO', 'persistence'))) {
     if (performance.now() > deadlineMs) throw new Error('The append-only file was not rewritten.')

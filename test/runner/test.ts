@@ -108,7 +108,10 @@ async function runEverything(): Promise<Totals> {
   const isFetched = Promise.all([obtainBrowser('firefox', '.vendor', say), fetchNodes(say)])
   isFetched.catch(() => undefined)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
-  const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
+  const lint = Promise.all([
+    runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.']),
+    runNode(['node_modules/knip/bin/knip.js'])
+  ])
   const others = (await pinnedNodes()).filter(({ version }) => version !== (node?.version ?? process.versions.node))
   const small = selectTestFiles(all, [ON_EACH_NODE])
   // With --grep, only the tests that it chooses, here too.
@@ -147,9 +150,9 @@ async function runEverything(): Promise<Totals> {
   const lanes = [first, first, () => lowPriority.shift() ?? waiting.pop()]
   await Promise.all(lanes.map((take, lane) => runAll(take, `${lane}/${lanes.length}`)))
   rmSync(folder, { recursive: true, force: true })
-  if ((await lint) === 0) return sum
-  process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
-  return { ...sum, failed: sum.failed + 1, failures: [...sum.failures, 'biome check'] }
+  if ((await lint).every(code => code === 0)) return sum
+  process.stdout.write('\nnpm run lint failed: see above, and `npm run format`\n')
+  return { ...sum, failed: sum.failed + 1, failures: [...sum.failures, 'npm run lint'] }
 }
 
 /** Where a test failed, when that is not the usual browser or not the usual Node. */
