@@ -22,6 +22,7 @@ import { Admission } from './http/admission.js'
 import { createApp } from './http/api-app.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
+import { requireKnownBrands } from './payments/brand-days.js'
 import { createPayments } from './payments/submit.js'
 import { loadReference } from './reference/reference.js'
 import { createTestEnvironment } from './test-environment/test-environment.js'
@@ -33,6 +34,7 @@ const STOP_PATIENCE_MS = 5_000
 
 await runProcess('api', async context => {
   const { config, log, onStop } = context
+  requireKnownBrands(config)
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
   const opened = await openDurable(context)

@@ -5,17 +5,20 @@
  * and Diners.
  */
 
-export type CardBrand =
-  | 'visa'
-  | 'mastercard'
-  | 'elo'
-  | 'amex'
-  | 'hipercard'
-  | 'hiper'
-  | 'aura'
-  | 'diners'
-  | 'discover'
-  | 'jcb'
+export const cardBrands = [
+  'visa',
+  'mastercard',
+  'elo',
+  'amex',
+  'hipercard',
+  'hiper',
+  'aura',
+  'diners',
+  'discover',
+  'jcb'
+] as const
+
+export type CardBrand = (typeof cardBrands)[number]
 
 /** Issuer prefixes: one prefix, or the first and last of a range of equally long prefixes. */
 type Prefixes = string | readonly [string, string]

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
+import { withCrashPoints } from '../runtime/crash-points.js'
 import { argumentsMin } from './command-arguments.js'
 import type { Redis } from './connection/connections.js'
 import { keys } from './keys.js'
+import { type ScriptName, scriptSteps } from './script-names.js'
 
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */
 export type Script = (redis: Redis, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
@@ -87,7 +88,9 @@ export function defineScript(name: ScriptName): Script {
       return await redis.eval(lua, keys.length, ...keys, ...args)
     }
   }
-  return isStep(name) ? (redis, keys, args) => withCrashPoints(name, () => run(redis, keys, args)) : run
+  return Object.hasOwn(scriptSteps, name)
+    ? (redis, keys, args) => withCrashPoints(name, () => run(redis, keys, args))
+    : run
 }
 
 /**

@@ -267,8 +267,6 @@ function liveProblems(config: Config, uses: Uses): string[] {
       `NOTIFICATIONS_SECRET: must have at least ${SECRET_LENGTH_MIN} random characters in the live environment; make one with \`openssl rand -hex 32\``
     )
   }
-  if (uses('crashPoints') && config.crashPoints.length > 0)
-    problems.push('CRASH_POINTS: kills processes on purpose; the test environment only')
   return problems
 }
 

@@ -7,7 +7,6 @@
  */
 import { CannotRecover } from './cannot-recover.js'
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
-import { crashOnceAt } from './crash-once.js'
 import { ignoreDebugSignal } from './debugger.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
@@ -39,7 +38,6 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)
   logWhatLibrariesPrint(log)
-  if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
   const stopping = new AbortController()
   const stops: Stop[] = []
   const conditions = { problems: new Map<string, Check>(), warnings: new Map<string, Check>() }
@@ -94,6 +92,7 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
     ops.started()
     log.info('started')
   } catch (error) {
+    exitForConfig(error, log)
     log.fatal({ err: error }, 'could not start')
     process.exit(1)
   }
@@ -159,11 +158,13 @@ function configOrExit(processName: ProcessName): Config {
   try {
     return readConfig(undefined, processName)
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    createLogger(processName, 'fatal').fatal(
-      { problems: error.problems },
-      'the configuration is wrong, nothing was started'
-    )
-    process.exit(EXIT_CONFIG)
+    exitForConfig(error, createLogger(processName, 'fatal'))
+    throw error
   }
+}
+
+function exitForConfig(error: unknown, log: Logger): void {
+  if (!(error instanceof ConfigError)) return
+  log.fatal({ problems: error.problems }, 'the configuration is wrong, nothing was started')
+  process.exit(EXIT_CONFIG)
 }

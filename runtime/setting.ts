@@ -1,6 +1,5 @@
 /** How a text of the environment, or of a file that it names, becomes a value. A parser throws what is expected. */
 import { readFileSync } from 'node:fs'
-import { type CrashPoint, isCrashPoint } from './crash-points.js'
 import { createEgressPolicy } from './egress-policy.js'
 import { parseAddress } from './redis-address.js'
 
@@ -148,30 +147,19 @@ export function delays(value: string): readonly number[] {
   return parsed
 }
 
-/** Those of machines/card-brands.ts, which this room may not import. */
-const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'hiper', 'aura', 'diners', 'discover', 'jcb']
-const BRAND_DAYS_MAX = 30
+const DAYS_MAX = 30
 
-/** Days by brand, such as `visa=5,elo=15`. */
-export function brandDays(value: string): Readonly<Record<string, number>> {
+/** Days by name, such as `visa=5,elo=15`. */
+export function daysByName(value: string): Readonly<Record<string, number>> {
   const days: Record<string, number> = {}
   for (const part of value.split(',').filter(Boolean)) {
-    const [, brand = '', count] = /^([a-z]+)=(\d{1,2})$/.exec(part.trim()) ?? []
-    if (!(Number(count) >= 1 && Number(count) <= BRAND_DAYS_MAX)) {
-      throw new RangeError(`must look like visa=5,elo=15, with 1 to ${BRAND_DAYS_MAX} days`)
+    const [, name = '', count] = /^([a-z]+)=(\d{1,2})$/.exec(part.trim()) ?? []
+    if (!(Number(count) >= 1 && Number(count) <= DAYS_MAX)) {
+      throw new RangeError(`must look like visa=5,elo=15, with 1 to ${DAYS_MAX} days`)
     }
-    if (!BRANDS.includes(brand)) throw new RangeError(`names the brand ${brand}; there are ${BRANDS.join(', ')}`)
-    days[brand] = Number(count)
+    days[name] = Number(count)
   }
   return days
-}
-
-/** Crash points, with commas between them. */
-export function crashPointNames(value: string): readonly CrashPoint[] {
-  return partsOf(value).map(name => {
-    if (!isCrashPoint(name)) throw new RangeError(`${name} is no point of runtime/crash-points.ts`)
-    return name
-  })
 }
 
 function partsOf(value: string): readonly string[] {

@@ -1,5 +1,5 @@
 /** Settings of payments: waiting, limits, windows, and the workers that drive them. */
-import { brandDays, constant, integer, oneOf, setting } from '../setting.js'
+import { constant, daysByName, integer, oneOf, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 /** For the slowest usual health checks of load balancers: every 30 s, two failures. */
@@ -89,7 +89,7 @@ export const paymentSettings = {
     ['api'],
     '',
     'Exceptions by brand, such as `visa=5,elo=15`; at most 30.',
-    brandDays
+    daysByName
   ),
   idempotencyRetentionDays: integer(
     'IDEMPOTENCY_RETENTION_DAYS',

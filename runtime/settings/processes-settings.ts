@@ -1,5 +1,5 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-import { constant, crashPointNames, everyProcess, httpUrl, integer, oneOf, setting, text } from '../setting.js'
+import { constant, everyProcess, httpUrl, integer, oneOf, text } from '../setting.js'
 
 export const processSettings = {
   environment: oneOf(
@@ -91,15 +91,6 @@ export const processSettings = {
     0,
     [0, 65_535],
     'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
-  ),
-  crashPoints: constant(
-    setting(
-      'CRASH_POINTS',
-      everyProcess,
-      '',
-      'Test environment only: points of runtime/crash-points.ts. Each kills the first process that reaches it, once.',
-      crashPointNames
-    )
   ),
   supervised: constant(
     oneOf(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { CrashPoint } from '../../runtime/crash-points.js'
 import { ways } from '../simulation/tampering.js'
+import type { CrashPoint } from '../support/crash-steps.js'
 import { type ChaosOptions, runChaos, type Verdict } from './run-chaos.js'
 
 const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [], late: [] }

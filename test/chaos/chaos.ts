@@ -5,10 +5,10 @@
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { type CrashPoint, isCrashPoint } from '../../runtime/crash-points.js'
 import { stopOnSignals } from '../../scripts/command-line/ending.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { decimalNumber, listOf, logFile, wholeNumber } from '../../scripts/command-line/values.js'
+import { type CrashPoint, isCrashPoint } from '../support/crash-steps.js'
 import { runChaos, type Verdict } from './run-chaos.js'
 
 interface ChaosArguments {
@@ -95,7 +95,7 @@ process.exit(found === 0 ? 0 : 1)
 function crashPoint(text: string): CrashPoint {
   if (isCrashPoint(text)) return text
   throw new InvalidArgumentError(
-    'A point is a step of runtime/crash-points.ts with .before or .after, such as commit.after.'
+    'A point is a step of test/support/crash-steps.ts with .before or .after, such as commit.after.'
   )
 }
 

@@ -1,8 +1,7 @@
 /** One chaos run: a service of its own, clients, trouble, peace, and the audit. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CRASH_MARKS } from '../../runtime/crash-once.js'
-import type { CrashPoint } from '../../runtime/crash-points.js'
+import { pathToFileURL } from 'node:url'
 import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
 import { readDemo } from '../../scripts/start/demo.js'
 import { urlOf } from '../../scripts/start/environment.js'
@@ -11,6 +10,7 @@ import { ownService } from '../../scripts/start/own-service.js'
 import { parseProcfile } from '../../scripts/start/procfile.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
+import type { CrashPoint } from '../support/crash-steps.js'
 import { ChaosClient, type Target } from './client.js'
 import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOutcome } from './contrary-payments.js'
 import { type ContraryThread, startContraryThread } from './contrary-thread.js'
@@ -117,7 +117,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const service = await ownService({
     root: options.root,
     dataDir,
-    procfile: await procfileWithShiftedClocks(options.root),
+    procfile: await procfileWithTrouble(options, join(dataDir, CRASH_MARKS)),
     scale: options.isArchiving ? [...SCALE, 'archive=1'] : SCALE,
     env: {
       ...settings,
@@ -127,8 +127,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
       NOTIFICATIONS_SECRET,
       // The last one moves when half of the run is over.
       ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate)),
-      ...options.env,
-      CRASH_POINTS: options.crashPoints.join()
+      ...options.env
     },
     redisSeenAt: async ({ redisUrl, secretsRedisUrl }) => ({
       redisUrl: await behindProxy('redis', redisUrl),
@@ -158,11 +157,17 @@ const SHIFTED_PROCESSES = ['api', 'payments', 'timers', 'archive']
 /** What shifted-clock.ts says. */
 const SHIFTED = 'the clock of this process is'
 
-async function procfileWithShiftedClocks(root: string): Promise<string> {
-  const shift = `node --import ${join(root, 'dist/test/chaos/shifted-clock.js')} `
-  const lines = parseProcfile(await readFile(join(root, 'Procfile'), 'utf8')).map(
-    ({ name, command }) => `${name}: ${SHIFTED_PROCESSES.includes(name) ? command.replace(/\bnode /, shift) : command}`
-  )
+/** Folder of the data directory with a file for each point that killed a process. */
+const CRASH_MARKS = 'crashes'
+
+async function procfileWithTrouble({ root, crashPoints }: ChaosOptions, marks: string): Promise<string> {
+  const before = (file: string): string => `--import '${pathToFileURL(join(root, 'dist/test/chaos', file))}`
+  const shift = `${before('shifted-clock.js')}' `
+  const crash = `${before('crash-once.js')}?points=${crashPoints.join()}&marks=${encodeURIComponent(marks)}' `
+  const lines = parseProcfile(await readFile(join(root, 'Procfile'), 'utf8')).map(({ name, command }) => {
+    const loaded = (SHIFTED_PROCESSES.includes(name) ? shift : '') + (crashPoints.length > 0 ? crash : '')
+    return `${name}: ${command.replace(/\bnode /, `node ${loaded}`)}`
+  })
   return `${lines.join('\n')}\n`
 }
 

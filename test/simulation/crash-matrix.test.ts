@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
+import { type CrashPoint, crashSteps } from '../support/crash-steps.js'
 import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 

@@ -3,7 +3,7 @@
  * the operation passes, then one run for each of them. What only a death brings about, such as giving back what the dead
  * one held, is tried with a second death in the same life.
  */
-import { armCrashPoints, type CrashPoint } from '../../runtime/crash-points.js'
+import { armNamedPoints, type CrashPoint } from '../support/crash-steps.js'
 import { audit } from './audit.js'
 import { auditMoving } from './audit-archive.js'
 import { NO_FAULTS } from './faults.js'
@@ -111,7 +111,7 @@ async function live(
   const world = new World(1, null)
   return await inside(world, async () => {
     const points: CrashPoint[] = []
-    armCrashPoints(async point => {
+    armNamedPoints(async point => {
       // What the outside does is no step of the service.
       if (world.current === null || world.current.isSafe) return
       points.push(point)
@@ -120,7 +120,7 @@ async function live(
     try {
       return { points, violations: await play(world, name, mutant) }
     } finally {
-      armCrashPoints(null)
+      armNamedPoints(null)
     }
   })
 }

@@ -1,8 +1,8 @@
 /** Which scripts a process can run: those of the files that its entry file imports. */
 import { readFileSync } from 'node:fs'
 import type { Redis } from '../../../redis/connection/connections.js'
+import type { ScriptName } from '../../../redis/script-names.js'
 import { defineScript } from '../../../redis/scripts.js'
-import type { ScriptName } from '../../../runtime/crash-points.js'
 import { filesBelow, targetOf } from '../../tidy/sources.js'
 
 /** Of each process that runs scripts. */

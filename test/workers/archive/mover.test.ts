@@ -7,12 +7,12 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { armCrashPoints, type CrashPoint } from '../../../runtime/crash-points.js'
 import { createLogger } from '../../../runtime/log.js'
 import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
 import { type MoverDeps, moveRound } from '../../../workers/archive/mover.js'
 import { type Moving, pauseAfterMs, startMoving } from '../../../workers/archive/moving.js'
 import { until } from '../../support/conditions.js'
+import { armNamedPoints, type CrashPoint } from '../../support/crash-steps.js'
 import { listedPages, moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
 import { CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
@@ -37,7 +37,7 @@ describe('the mover of payments at rest', () => {
     archive = new MemoryArchive()
     nowMs = LATE_MS
   })
-  afterEach(() => armCrashPoints(null))
+  afterEach(() => armNamedPoints(null))
 
   const deps = (changes: Partial<MoverDeps> = {}): MoverDeps => ({
     writes: unreplicated(test.redis),
@@ -173,14 +173,14 @@ describe('the mover of payments at rest', () => {
 
     it('between any two steps, leaves each payment whole in Redis, in the archive, or in both', async () => {
       const passed: CrashPoint[] = []
-      armCrashPoints(async point => void passed.push(point))
+      armNamedPoints(async point => void passed.push(point))
       await life([await ended('captured'), await ended('refunded', CREATED_MS + 1)])
       expect(new Set(passed.map(point => point.replace(/\.(before|after)$/, '')))).to.deep.equal(
         new Set(['archive.put', 'remove_payments', 'archive.takeBack', 'restore_payment', 'commit', 'accept_payment'])
       )
       for (const [index, point] of passed.entries()) {
         if (/^(commit|accept)/.test(point)) continue
-        armCrashPoints(null)
+        armNamedPoints(null)
         await test.redis.flushdb()
         archive = new MemoryArchive()
         nowMs = LATE_MS
@@ -208,14 +208,14 @@ describe('the mover of payments at rest', () => {
     const dying = async (payments: readonly Payment[], at: number): Promise<void> => {
       let count = 0
       await new Promise<void>(resolve => {
-        armCrashPoints(async () => {
+        armNamedPoints(async () => {
           if (count++ !== at) return
           resolve()
           await new Promise(() => undefined)
         })
         void life(payments)
       })
-      armCrashPoints(null)
+      armNamedPoints(null)
     }
   })
 
