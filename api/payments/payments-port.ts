@@ -55,7 +55,7 @@ export type Submission =
   | { readonly kind: 'not_found' }
 
 export interface Payments {
-  /** Throws `ServiceError` `invalid_token` / `invalid_card` (unknown card_id) before acceptance, `service_unavailable` when Redis does not answer. */
+  /** Throws `ServiceError` `invalid_token` or `unknown_card` before acceptance, `service_unavailable` when Redis does not answer. */
   create(scope: RequestScope, request: CreateRequest): Promise<Submission>
   /** `amountCents` null: everything. */
   capture(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>

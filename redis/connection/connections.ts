@@ -5,7 +5,7 @@
  * knows whether it is safe to repeat, decides. Blocking reads have a connection of their own, because everything
  * behind a blocked read waits for it.
  *
- * The durable Redis may be one server, a master that Sentinels name, or a Cluster (address.ts); a store can't tell.
+ * The durable Redis may be one server, a master that Sentinels name, or a Cluster (runtime/redis-address.ts); a store can't tell.
  */
 import { type ChainableCommander, Cluster, type RedisCommander, Redis as Single } from 'ioredis'
 import type { Logger } from '../../runtime/log.js'

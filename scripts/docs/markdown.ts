@@ -31,3 +31,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const line = (cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
+
+/** The cells of a row, of which the first may be that of the row before, too. */
+export type Row = readonly [first: string, ...others: string[]]
+
+/** The first cell once for the rows that follow each other. */
+export function withoutRepeats(rows: readonly Row[]): string[][] {
+  return rows.map(([first, ...cells], at) => [first === rows[at - 1]?.[0] ? '' : first, ...cells])
+}

@@ -9,7 +9,7 @@ import { everyProcess } from '../../runtime/setting.js'
 import { apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
 import { machinePage } from './diagrams/chart-pages.js'
-import { filledPage, type Page, table } from './markdown.js'
+import { filledPage, type Page, type Row, table, withoutRepeats } from './markdown.js'
 import { metricGroups } from './metrics-page.js'
 import { documentFiles } from './openapi/document-files.js'
 
@@ -50,20 +50,26 @@ function usedByText(usedBy: readonly string[]): string {
 const columnNames: Readonly<Record<(typeof declineColumns)[number], string>> = {
   elo: 'Elo',
   visa: 'Visa',
-  mastercard: 'Mastercard, Hipercard, Hiper',
+  mastercard: 'Mastercard',
   amex: 'Amex',
-  test: 'test environment'
+  test: 'test'
 }
 
 function declineCodes(): string {
-  const rows = declineRows.map(({ reason, mayRetry, means, codes }) => [
-    `\`${reason}\``,
-    mayRetry ? 'yes' : 'no',
-    means,
-    ...declineColumns.map(column => codes[column].map(code => `\`${code}\``).join(' '))
-  ])
-  const brands = declineColumns.map(column => columnNames[column])
-  return table(['`decline_reason`', '`may_retry`', 'The issuer says', ...brands], rows)
+  const rows = declineRows.map(
+    ({ reason, mayRetry, means, codes }): Row => [`\`${reason}\``, mayRetry ? 'yes' : 'no', means, codesByBrand(codes)]
+  )
+  return table(['`decline_reason`', '`may_retry`', 'The issuer says', 'Codes, and whose'], withoutRepeats(rows))
+}
+
+/** `51` Elo, Visa; `116` Amex: brands with the same codes together. */
+function codesByBrand(codes: (typeof declineRows)[number]['codes']): string {
+  const brandsOf = new Map<string, string[]>()
+  for (const column of declineColumns) {
+    const words = codes[column].map(code => `\`${code}\``).join(' ')
+    if (words !== '') brandsOf.set(words, [...(brandsOf.get(words) ?? []), columnNames[column]])
+  }
+  return [...brandsOf].map(([words, brands]) => `${words} ${brands.join(', ')}`).join('; ')
 }
 
 function declineTexts(): string {

@@ -11,7 +11,7 @@ import { machines } from '../../../machines/catalogue.js'
 import { type Chart, type ChartTransition, entered, readChart } from '../../../machines/chart.js'
 import { contradictions } from '../../../machines/payment/contradictions.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
-import { filledPage, type Page, table } from '../markdown.js'
+import { filledPage, type Page, type Row, table, withoutRepeats } from '../markdown.js'
 import { guardWords } from './drawing.js'
 import { mermaidOf } from './mermaid.js'
 import { viewsOf } from './views.js'
@@ -64,9 +64,7 @@ function machineSection(chart: Chart): string[] {
 }
 
 /** From so many states on, equal transitions are one row. */
-const SHARED_BY_MIN = 3
-
-type Row = readonly [states: string, ...cells: string[]]
+const SHARED_BY_MIN = 2
 
 /** Equal transitions of several states as one row; rows of the same states follow each other. */
 function transitionRows(chart: Chart): { readonly own: Row[]; readonly shared: Row[] } {
@@ -83,11 +81,6 @@ function transitionRows(chart: Chart): { readonly own: Row[]; readonly shared: R
   const shared = keys.map((key): Row => [(statesOf.get(key) ?? []).join(' '), ...key.split('|')])
   const groups = [...new Set(shared.map(([states]) => states))]
   return { own, shared: groups.flatMap(states => shared.filter(row => row[0] === states)) }
-}
-
-/** The first cell once for the rows that follow each other. */
-function withoutRepeats(rows: readonly Row[]): string[][] {
-  return rows.map(([first, ...cells], at) => [first === rows[at - 1]?.[0] ? '' : first, ...cells])
 }
 
 function stateName(path: string): string {
