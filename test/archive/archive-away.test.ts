@@ -24,7 +24,7 @@ describe('an archive that is away', () => {
     return url.href
   }
 
-  it('is told apart from a payment that is not there, with the reason', async () => {
+  it('differs from a payment that does not exist, and gives the reason', async () => {
     const port = await freePort()
     const reasons: readonly (readonly [string, string])[] = [
       [changed(url => Object.assign(url, { port })), 'ECONNREFUSED'],

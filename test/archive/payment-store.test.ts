@@ -39,7 +39,7 @@ describe('Redis and the archive as one store', () => {
     expect(await both.inRedis(other)).to.equal(null)
   })
 
-  it('reads an archived payment, and asks the archive for none that is newer than all it has', async () => {
+  it('reads an archived payment, and does not query the archive for a payment newer than everything in it', async () => {
     const [old, young] = [await both.stored(0), await both.stored(1)]
     await both.moveOut(old)
     expect(await load(young)).to.deep.equal(young)
@@ -81,7 +81,7 @@ describe('Redis and the archive as one store', () => {
     expect(await load(payment.terms.merchantId)).to.deep.equal(payment)
   })
 
-  it('never brings an older version over what Redis has, nor one that was read long ago', async () => {
+  it('never overwrites Redis with an older version, or with one that was read long ago', async () => {
     const payment = await both.stored(0)
     await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)
     const stays = await restorePayment(unreplicated(both.test.redis), payment, Date.now(), INDEX_MAX)

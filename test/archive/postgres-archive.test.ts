@@ -13,7 +13,7 @@ import { DAY_MS, PARTITION, references } from '../support/payments.js'
 describe('postgres archive', () => {
   const test = usePostgresArchive()
 
-  it('gives back a payment as it was put', async () => {
+  it('returns a payment as it was stored', async () => {
     const payment = createdAt(Date.UTC(2026, 0, 31), {
       terms: { metadata: { text: 'ção "quoted" \u0000 \\ 💳' } },
       progress: { status: 'captured', references, capturedCents: 1_000 }
@@ -61,7 +61,7 @@ describe('postgres archive', () => {
     expect(await returned()).to.deep.equal([false])
   })
 
-  it('takes back the newest version, also one that is being written', async () => {
+  it('returns the newest version, also one that is being written', async () => {
     const old = createdAt(Date.UTC(2026, 2, 1))
     const newer = { ...old, version: 2 }
     await test.archive.put([newer])

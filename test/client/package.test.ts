@@ -61,7 +61,7 @@ describe('the package of the client, installed into an empty folder', function (
     expect((await run(process.execPath, bootstrap, { env })).stderr).to.equal('')
   })
 
-  it('charges once, however often the call is repeated, and tells a refusal from it', async () => {
+  it('charges once, however often the call is repeated, and reports a refusal as such', async () => {
     const first = { ORDER: 'readme-1', TOKEN_ID: await token() }
     expect(await sample('charge.mjs', first)).to.equal('captured 15990')
     expect(await sample('charge.mjs', first)).to.equal('captured 15990')

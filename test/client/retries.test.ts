@@ -155,8 +155,8 @@ describe('the client, when a request moves money', () => {
   })
 })
 
-describe('the client, when a request moves no money', () => {
-  it('retries after failures, and reports at last that there was no answer', async () => {
+describe('the client, with a request that moves no money', () => {
+  it('retries after failures, then reports that there was no answer', async () => {
     const api = scriptedApi(['cut', refusal(500, 'internal_error'), [200, captured]])
     expect(await api.client.payments.get('p1')).to.deep.equal(captured)
     const end = await scriptedApi(['cut'])

@@ -126,7 +126,7 @@ describe('deploy/compose.yaml and deploy/kubernetes', () => {
     }
   })
 
-  it('set no variables of other services: TOKENS_PORT of Kubernetes is no port', () => {
+  it('set no variables of other services: TOKENS_PORT of Kubernetes is not a port number', () => {
     expect(readPods('api').shared.enableServiceLinks).to.equal(false)
   })
 

@@ -35,7 +35,7 @@ describe('card data in free text', () => {
   ]
   for (const text of passed) it(`passes ${text}`, () => expect(holdsCardNumber(text)).to.equal(false))
 
-  it('tells a card number from a text with one', () => {
+  it('distinguishes a card number from a text that contains one', () => {
     expect(isCardNumber(' 4024 0071-5376.0060 ')).to.equal(true)
     expect(isCardNumber('order-4024007153760060')).to.equal(false)
   })

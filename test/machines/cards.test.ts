@@ -49,7 +49,7 @@ describe('the check digit', () => {
     )
   })
 
-  it('does not count for what is no card number', () => {
+  it('is not applied to what is not a card number', () => {
     for (const text of ['', '0', '4024 0071 5376 0060', '0'.repeat(20), '4024007153760060\n']) {
       expect(isLuhnValid(text), JSON.stringify(text)).to.equal(false)
     }

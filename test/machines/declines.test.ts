@@ -46,7 +46,7 @@ describe('the reason of a decline', () => {
     expect(reasonOf('discover', '57')).to.deep.equal(['other', false])
   })
 
-  it('is other, and no retry, for a code that is in no row', () => {
+  it('is `other`, without a retry, for a code that no row lists', () => {
     for (const brand of ['visa', 'amex', 'jcb']) expect(reasonOf(brand, 'ZZ')).to.deep.equal(['other', false])
   })
 

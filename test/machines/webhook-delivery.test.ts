@@ -105,7 +105,7 @@ describe('what follows from the outcome of a webhook event', () => {
     expect((nowMs - NOW_MS) / HOUR_MS).to.be.within(70, 72)
   })
 
-  it('is never an exception, and always says when a waiting event is looked at', () => {
+  it('never throws, and always says when a waiting event is tried next', () => {
     const kinds = ['damaged', 'off', 'rests', 'full', 'unanswered'] as const
     const outcomes = [
       ...[200, 410, 429, 500, 503].map(status => answered(status, 5_000)),
@@ -166,7 +166,7 @@ describe('an endpoint that fails', () => {
     expect(restMs(null, answered(429))).to.equal(null)
   })
 
-  it('is looked at when its rest is over, and at once when it works again', () => {
+  it('is tried when its pause is over, and at once when it works again', () => {
     const untilMs = NOW_MS + 900
     expect(concluded(answered(500), failing(4)).lookMs).to.equal(untilMs)
     expect(concluded({ kind: 'rests' }, failing(5, untilMs)).lookMs).to.equal(untilMs)
@@ -174,7 +174,7 @@ describe('an endpoint that fails', () => {
     expect(concluded(answered(200))).not.to.have.property('lookMs')
   })
 
-  it('lets two of its line follow each success, and what is as old as one that was given up', () => {
+  it('releases two waiting events after each success, and gives up those as old as one that was given up', () => {
     expect(concluded(answered(200)).follow).to.deep.equal({ max: 2, dueByMs: NOW_MS })
     expect(concluded({ kind: 'off' }).follow).to.deep.equal({ max: 2, dueByMs: NOW_MS })
     expect(concluded(answered(410)).follow).to.deep.equal({ max: 1, dueByMs: NOW_MS - SPAN_MS })
@@ -208,7 +208,7 @@ describe('the line of an endpoint', () => {
       expect(stepOfLine(before, NOW_MS)).to.deep.equal({ max: 100, trial: null, againMs: NOW_MS + 1_000 })
   })
 
-  it('stands still while the endpoint rests, then gives one event as a trial, and another when that has no outcome', () => {
+  it('waits while the endpoint pauses, then tries one event, and another when the first has no outcome', () => {
     const before = failing(6, NOW_MS)
     expect(stepOfLine(before, NOW_MS - 1)).to.deep.equal({ max: 0, trial: null, againMs: NOW_MS })
     const againMs = NOW_MS + 30_000

@@ -27,7 +27,7 @@ describe('settings from files', () => {
     )
   })
 
-  it('with keys are required together, by the processes that can not work without them only', () => {
+  it('with keys are required together, and only by the processes that need them', () => {
     const env = { WEBHOOK_KEYS_FILE: join(dir, 'missing'), PORT: 'x' }
     expect(() => readConfig(env, 'api'))
       .to.throw(ConfigError)

@@ -93,7 +93,7 @@ describe('the live environment', () => {
 })
 
 describe('an address in the settings', () => {
-  it('that is invalid is reported with what is expected', () => {
+  it('is reported with what is expected when it is invalid', () => {
     const env = { SERVICE_ENV: 'test', VAULT_PRIVATE_KEYS_FILE: 'package.json' }
     const url = 'must be a URL such as https://host.example:8443/path'
     for (const value of ['network.example', 'ftp://network.example', 'https://']) {

@@ -35,7 +35,7 @@ describe('addresses that may be called', () => {
     expect(policy.refusalOf('100.64.0.1')).to.equal('carrier-grade-nat')
   })
 
-  it('a text that is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
+  it('refuses a text that is not an address', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
 
   it('an allowed network may, in every notation, and its neighbours may not', () => {
     const allowing = createEgressPolicy(['127.0.0.0/8', 'fd00::/8'])

@@ -131,7 +131,7 @@ describe('GET /v1/capabilities', () => {
     })
   })
 
-  it('2.5: shows that the live environment is no sandbox', () => {
+  it('2.5: shows that the live environment is not a sandbox', () => {
     const live = capabilitiesOf({ ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' })
     expect(live).to.include({ key_environment: 'live' }).and.have.nested.property('tokenization.sandbox', false)
   })

@@ -17,7 +17,7 @@ describe('admission', () => {
     expect(admission.enter('b')).to.equal(undefined)
   })
 
-  it('gives merchants that flood together equal parts, and keeps places for one that comes later', () => {
+  it('shares places equally between merchants that flood at the same time, and reserves some for a later one', () => {
     const admission = new Admission(100)
     const counts = new Map<string, number>()
     for (let round = 0; round < 100; round++) {

@@ -164,7 +164,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
 describe('an absent body', () => {
   const api = useApi()
 
-  it('`null` is no body: a capture and a cancel take it for the whole amount, with the fingerprint of no body', async () => {
+  it('treats `null` as an absent body: a capture or cancel means the whole amount, with the same fingerprint', async () => {
     api.payments.submission = { kind: 'not_found' }
     for (const name of ['capture', 'cancel']) {
       for (const body of [undefined, 'null', ' null\n', '{"amount_cents":1}']) {
@@ -248,7 +248,7 @@ describe('invalid Idempotency-Keys', () => {
 describe('requests that are not readable get the envelope, too', () => {
   const api = useApi()
 
-  it('a header that would inject another is no HTTP: 400 with the envelope', async () => {
+  it('answers 400 with the envelope to a header that injects another one', async () => {
     const answer = await exchange(api.port, 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nX-A: a\u0000b\r\n\r\n')
     expect(answer).to.match(/^HTTP\/1.1 400 .*"code":"invalid_request"/s)
   })

@@ -39,7 +39,7 @@ describe('what every answer carries', () => {
       expect(answer.error['correlation_id']).to.equal(status === 200 ? undefined : id)
     })
 
-    it(`5.2: an X-Correlation-Id that is no UUID is 400, on every route (${method} ${path})`, async () => {
+    it(`5.2: an X-Correlation-Id that is not a UUID is 400, on every route (${method} ${path})`, async () => {
       for (const id of ['abc', '']) {
         const answer = await api.request(method, path, { headers: { 'X-Correlation-Id': id } })
         expect(answer.status).to.equal(400)
@@ -49,7 +49,7 @@ describe('what every answer carries', () => {
     })
   }
 
-  it('no cache, no sniffing, no frames; nothing that tells what serves it', async () => {
+  it('headers against caching, sniffing and framing, and none that names the server software', async () => {
     const { headers } = await api.request('GET', '/v1/capabilities')
     expect(headers.get('Cache-Control')).to.equal('no-store')
     expect(headers.get('X-Content-Type-Options')).to.equal('nosniff')

@@ -19,7 +19,7 @@ describe('numbers that JSON.parse keeps', () => {
     })
   }
 
-  it('and texts that look like numbers', () => {
+  it('include texts that look like numbers', () => {
     expect(roundedIn('{"a":"1e400","9007199254740993":"x","b":"\\"1e400"}')).to.deep.equal([])
   })
 

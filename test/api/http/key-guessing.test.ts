@@ -17,7 +17,7 @@ describe('guessing keys', () => {
     return performance.now() - startedAtMs
   }
 
-  it('takes the same time for an id that exists and one that does not, however close the secret is', async () => {
+  it('takes the same time whether the id exists or not, and however close the secret is', async () => {
     const guesses = [
       `svc_test.k_full.${'x'.repeat(SECRET.length)}`,
       `svc_test.k_full.${SECRET.slice(0, -1)}x`,

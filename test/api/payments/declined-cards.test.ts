@@ -46,7 +46,7 @@ describe('a payment by a stored card that the issuer has declined', () => {
     expect(await test.redis.pttl(declines ?? '')).to.be.within(1, 30 * DAY_MS)
   })
 
-  it('tells another merchant nothing: the card is unknown', async () => {
+  it('is unknown to another merchant', async () => {
     const { path, card } = await afterDeclines(['77'])
     const scope = { ...aScope('next'), merchantId: 'm_0000000099' }
     const refusal = await path.payments.create(scope, aCreateRequest(card, '123')).catch(({ code }) => code)

@@ -32,7 +32,7 @@ describe('a capture or cancel', () => {
   }
   const commands = () => test.redis.xlen(keys.commands(PARTITION))
 
-  it('that the payment cannot take is refused before it is accepted, and its repeat gets the same refusal', async () => {
+  it("is refused before acceptance when the payment's state does not allow it, and so is its repetition", async () => {
     const id = await created({ kind: 'declined', code: '05', references: noReferences })
     for (const kind of ['capture', 'cancel'] as const) {
       const refused = { kind: 'finished', result: { kind: 'refused', code: 'invalid_state' } }
@@ -101,7 +101,7 @@ describe('a capture or cancel', () => {
     expect(await commands()).to.equal(0)
   })
 
-  it('that is in doubt is not refused when its repeat reaches Redis at the second try only', async () => {
+  it('in doubt is not refused when its repetition reaches Redis only at the second try', async () => {
     const id = await created(approvedAndCaptured, { kind: 'ambiguous', reason: 'timeout' })
     await path.payments.cancel(aScope('refund-1'), id, 600)
     await worker.work()
@@ -126,7 +126,7 @@ describe('a capture or cancel', () => {
     }
   })
 
-  it('of another merchant’s payment finds nothing, and leaves no record', async () => {
+  it('on another merchant’s payment finds nothing and stores nothing', async () => {
     const id = await created(approvedAndCaptured)
     const before = await test.redis.keys('*')
     const foreign = { ...aScope('foreign'), merchantId: 'm_0000000009' }

@@ -197,7 +197,7 @@ describe('a payment whose stored card is erased', () => {
   const test = useRedis()
   beforeEach(() => Promise.all([test.redis.flushdb(), test.secrets.flushdb()]))
 
-  it('before it was sent fails unsent, keeps no CVV, and says that there is no such card', async () => {
+  it('before it was sent fails without a call, keeps no CVV, and answers that the card does not exist', async () => {
     const path = await aCommandPath(test)
     const worker = path.worker()
     const card = await path.storedCard()

@@ -55,7 +55,7 @@ describe('the routes of the test environment', () => {
     }
   })
 
-  it('do nothing to a payment that is changed already, and refuse one that cannot change', async () => {
+  it('leave a payment that has already changed as it is, and refuse one that cannot change', async () => {
     const asked: string[] = []
     api = await startApi({ testEnvironment: idle(asked) })
     api.payments.payment = aPayment({ progress: capturedProgress({ status: 'charged_back' }) })
@@ -75,7 +75,7 @@ describe('the routes of the test environment', () => {
     expect(asked).to.deep.equal(['chargeBack'])
   })
 
-  it('say that there is no simulator to charge back with', async () => {
+  it('answer that no simulator is configured for a chargeback', async () => {
     const chargeBack = () => Promise.reject(new ServiceError('simulator_missing'))
     api = await startApi({ testEnvironment: { ...idle([]), chargeBack } })
     api.payments.payment = aPayment({ progress: capturedProgress() })

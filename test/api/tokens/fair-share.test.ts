@@ -42,7 +42,7 @@ describe('the buyers of a shop, while its publishable key is abused', function (
   for (const count of [2, 6]) {
     const attackers = Array.from({ length: count }, (_, at) => octet(at + 1))
 
-    it(`are not kept out by bodies that are no cards, from ${count} addresses`, async () => {
+    it(`are not blocked by bodies without a card, from ${count} addresses`, async () => {
       const statuses = await flood(attackers, {})
       expect(new Set(statuses), 'each address is bounded').to.deep.equal(new Set([400, 429]))
       expect(await buyersKeptOut()).to.equal(0)

@@ -40,14 +40,14 @@ describe('the tokens that a publishable key gets', function () {
     }
   })
 
-  it('are not counted where the limit of requests is tighter, or there is none', () => {
+  it('are not counted where the request limit is lower, or where there is no limit', () => {
     const limit = { perSecond: 100, burst: 200 }
     expect(issueLimit(limit, 100_000, TOKEN_TTL_MS).perSecond).to.equal(0)
     expect(issueLimit(NO_LIMIT, 0, TOKEN_TTL_MS).perSecond).to.equal(0)
     expect(issueLimit(limit, 9_000, TOKEN_TTL_MS)).to.deep.equal({ perSecond: 10, burst: 9_000 })
   })
 
-  it('are no fewer when the limit of requests is raised', () => {
+  it('are not reduced when the request limit is raised', () => {
     const rates = [1, 50, 100, 111, 112, 200, 1_000, 0]
     for (const ofKey of [({ perSecond }: RateLimit) => perSecond, ({ burst }: RateLimit) => burst]) {
       const allowed = rates.map(perSecond => {

@@ -124,7 +124,7 @@ describe('POST /v1/tokens', () => {
   })
 })
 
-describe('POST /v1/tokens: who may, and how often', () => {
+describe('POST /v1/tokens: permissions and rate limits', () => {
   const app = useTokensApp()
 
   it('takes publishable keys of this environment only', async () => {

@@ -26,7 +26,7 @@ const done = { type: 'APPROVED', isCaptured: true, references: { ...references, 
 const manual = aPayment({ terms: { captureMode: 'manual' } })
 
 describe('decide', () => {
-  it('notes each moment when it comes, and the references of the network once they are told', () => {
+  it('records the time of each step, and the references of the network once they are known', () => {
     const life = live(
       manual,
       held,
@@ -123,7 +123,7 @@ describe('decide', () => {
     expect(last(life).payment.progress.phase).to.equal('reconciling')
   })
 
-  it('counts an earlier try as one that may arrive although later ones were refused or not sent', () => {
+  it('assumes that an earlier try may still arrive, although later ones were refused or not sent', () => {
     const lost = live(
       manual,
       held,

@@ -132,7 +132,7 @@ describe('wherever a path leads', () => {
     for (const { payment } of worlds) expectSoundMoney(payment)
   })
 
-  it('an event does what the transition of the chart says, and one that has none is refused', function () {
+  it('applies the transition of the chart to each event, and refuses an event without one', function () {
     this.timeout(60_000)
     for (const world of situations()) {
       for (const example of exampleEvents) {
@@ -148,7 +148,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('at most one call to the network is asked for, and it is the one that the chart names', () => {
+  it('requests at most one call to the network, the one that the chart names', () => {
     for (const path of edges) {
       const start = before(path, path.steps.length - 1)
       const transition = transitionTaken(start, lastEvent(path))

@@ -22,7 +22,7 @@ describe('the schedule of reconciliation', () => {
     expect(askedMs).to.deep.equal([2_000, 7_000, 22_000, 82_000, 382_000, notFoundHorizonMs])
   })
 
-  it('ends a doubt within the time that docs/PAYMENTS.md says, though one query gets no answer', () => {
+  it('resolves a doubt within the time stated in docs/PAYMENTS.md, although one query is not answered', () => {
     for (let unanswered = 0; unanswered < 7; unanswered++) {
       const { askedMs } = reconciledUntilFinal(query => (query === unanswered ? 'NO_ANSWER' : 'ABSENT'))
       expect(askedMs.at(-1), `query ${unanswered}`).to.be.within(notFoundHorizonMs, DOUBT_MAX_MS)

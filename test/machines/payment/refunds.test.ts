@@ -76,7 +76,7 @@ describe('the refunds of a payment', () => {
     expect(paid.progress.refunds).to.deep.equal([])
   })
 
-  it('name one that was made outside the service, whose amount follows the record, and which is no refund of ours', () => {
+  it('include one that was made outside the service, with the amount of the record', () => {
     const payment = aPayment({ progress: { ...inStatus('captured').progress, ...noticed } })
     const seen = after(payment, found('captured', { voidedCents: 300 }))
     expect(seen.progress).to.include({ refundedCents: 0, status: 'captured' })

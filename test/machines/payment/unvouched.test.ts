@@ -41,7 +41,7 @@ function old(given: ReturnType<typeof inStatus>): Payment {
   return aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
 }
 
-describe('an operation of a payment that nothing vouches for', () => {
+describe('an operation on a payment of unvouched data', () => {
   const rows: [
     string,
     ReturnType<typeof inStatus>,
@@ -123,7 +123,7 @@ describe('an operation of a payment that nothing vouches for', () => {
     })
   }
 
-  it('is an ordinary one when the payment changed since the data came back, or all data is vouched for', () => {
+  it('is an ordinary one when the payment changed after the restore, or all data is vouched for', () => {
     const payment = old(inStatus('captured'))
     expect(isLookedAtFirst(payment, refund, vouchedPolicy)).to.equal(false)
     const { payment: changed } = taken(
@@ -163,7 +163,7 @@ describe('a sale of a payment from before the data came back', () => {
   })
 })
 
-describe('an open payment of data that nothing vouches for', () => {
+describe('an open payment of unvouched data', () => {
   it('is compared by a query, unless a call of it may be in flight', () => {
     expect(comparisonEvent(old(inStatus('pre_authorized')), NOW)?.type).to.equal('NETWORK_NOTIFICATION')
     expect(comparisonEvent(old(inStatus('unknown')), NOW)?.type).to.equal('RECONCILE')

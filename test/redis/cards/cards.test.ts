@@ -48,7 +48,7 @@ describe('card store', () => {
     expect(results.filter(({ isNew }) => isNew)).to.have.lengthOf(1)
   })
 
-  it("answers for another merchant's card as for one that does not exist, in the same partition too", async () => {
+  it("answers for another merchant's card as if it did not exist, in the same partition too", async () => {
     const stranger = merchantBesides('m_1')
     const { card } = await stored(aCard())
     expect(await store.read(stranger, card.cardId)).to.equal(null)

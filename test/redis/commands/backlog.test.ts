@@ -36,7 +36,7 @@ describe('the backlog', () => {
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(4_000, 10_000)
   })
 
-  it('is looked at only after an age was read', async () => {
+  it('is checked only after an age was read', async () => {
     await add(`${Date.now() - 60_000}-0`)
     const backlog = watchBacklog(test.redis, PARTITION + 1, createLogger('api', 'silent'))
     try {

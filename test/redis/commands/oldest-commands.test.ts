@@ -13,7 +13,7 @@ describe('the commands that have waited longest', () => {
   const test = useRedis()
   beforeEach(() => test.redis.flushdb())
 
-  it('are told oldest first, with the worker that has them', async () => {
+  it('are listed oldest first, with the worker that holds them', async () => {
     await test.redis.xadd(keys.commands(0), `${Date.now() - 60_000}-0`, 'nonsense', '1')
     const payment = aPayment({ idempotencyKey: 'r' })
     await createPaymentStore(unreplicated(test.redis)).acceptPayment(

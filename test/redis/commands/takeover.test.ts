@@ -134,7 +134,7 @@ describe('command streams', () => {
     expect(await takenOver(await watch(test.redis))).to.deep.equal(['a'])
   })
 
-  it('give the commands of a worker that is forgotten to the living all the same', async () => {
+  it("also give a forgotten worker's commands to live workers", async () => {
     await acceptOne()
     await read('long dead')
     await writeHeartbeat(test.redis, 'a')
@@ -172,7 +172,7 @@ describe('command streams', () => {
     expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
   })
 
-  it('are taken over from a dead worker although one of them is no command', async () => {
+  it('are taken over from a dead worker although one entry is not a command', async () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await acceptOne()
     await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
@@ -183,7 +183,7 @@ describe('command streams', () => {
     expect(unreadable.map(entry => entry.fields)).to.deep.equal([['nonsense', '1']])
   })
 
-  it('do not wait for a partition that has a fault of its own; the round fails in the end', async () => {
+  it('continue past a partition that fails; the round then fails at its end', async () => {
     await test.redis.del(keys.commands(0))
     await test.redis.set(keys.commands(0), 'no stream')
     await test.redis.zadd(keys.due(0), 1, 'a')

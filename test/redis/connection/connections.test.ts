@@ -65,7 +65,7 @@ describe('a Redis that refuses', () => {
   )
   afterEach(() => test.redis.acl('DELUSER', 'narrow'))
 
-  it('a login is told at once, with setting, server and user, and never the password', async () => {
+  it('a login is reported at once, with setting, server and user, and without the password', async () => {
     const startedMs = performance.now()
     const error: unknown = await connect(urlOf('narrow:secret-word'), 'commands', log).catch(
       (thrown: unknown) => thrown
@@ -77,14 +77,14 @@ describe('a Redis that refuses', () => {
     expect(String(error)).not.to.contain('secret-word')
   })
 
-  it('the database of the address is told, instead of working in database 0', async () => {
+  it('the database of the address is reported, instead of database 0 being used', async () => {
     await test.redis.acl('SETUSER', 'narrow', '-select')
     const url = urlOf('narrow:narrow').replace(/\d+$/, '1')
     const error: unknown = await connect(url, 'commands', log).catch((thrown: unknown) => thrown)
     expect(String(error)).to.contain("NOPERM this user has no permissions to run the 'select' command")
   })
 
-  it('a command, a key or a script is told with setting, server and user', async () => {
+  it('a command, a key or a script is reported with setting, server and user', async () => {
     const redis = await connect(urlOf('narrow:narrow'), 'commands', log)
     const told = advice()
     for (const work of [

@@ -10,17 +10,17 @@ import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { useRedis } from '../../support/redis.js'
 import { testBinary } from '../../support/sentinels.js'
 
-describe('why Redis can not be used, in words for an operator', () => {
+describe('the reason why Redis cannot be used, in words for an operator', () => {
   const test = useRedis()
 
-  it('does not speak of streams and queues of the client', () => {
+  it('does not mention streams and queues of the client library', () => {
     const clients = "Stream isn't writeable and enableOfflineQueue options is false"
     expect(reasonOf(new Error(clients))).to.equal('there is no connection to Redis')
     expect(reasonOf(new Error('Connection is closed.'))).to.equal('there is no connection to Redis')
     expect(reasonOf(new Error('Command timed out'))).to.equal('Redis did not answer in time')
   })
 
-  it('leaves alone what says enough', () => {
+  it('leaves a clear message unchanged', () => {
     for (const sentence of [
       'connect ECONNREFUSED 127.0.0.1:6379',
       "READONLY You can't write against a read only replica."

@@ -19,7 +19,7 @@ describe('the memory of a Redis', () => {
     expect(await readMemory(masters)).to.deep.equal({ usedBytes: 600, limitBytes: 1_000 })
   })
 
-  it('is told by the name of the Redis, and not at all while it is away', async () => {
+  it('is reported under the name of the Redis, and not at all while it is away', async () => {
     const registry = new Registry()
     let isAway = false
     const read = async () => {

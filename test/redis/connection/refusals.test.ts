@@ -71,7 +71,7 @@ describe('clients that are refused when they connect again', function () {
         })
       }
 
-      it('and work in the database of their address again', async () => {
+      it('work in the database of their address again', async () => {
         if (database === '') return
         for (const { redis, role } of workers.filter(worker => worker.role !== 'subscriber')) {
           if (role !== 'blocking') await redis.set(`in-${role}`, '1')

@@ -85,7 +85,7 @@ describe('writes that wait for a replica', function () {
     expect(isRedisUnavailable(refused)).to.equal(true)
   })
 
-  it('tell who waits only when the replica has the result', async () => {
+  it('answer the waiting request only when the replica has the result', async () => {
     const heard: boolean[] = []
     const subscriber = await connect(servers.master.url, 'subscriber', log)
     await subscriber.subscribe('reply:test')

@@ -21,7 +21,7 @@ describe('the acquirer of an installation', () => {
     )
   }
 
-  it('is recorded by the first process, without the account itself, and every one that has the same starts', async () => {
+  it('is recorded by the first process, without the account itself, and every process with the same acquirer starts', async () => {
     for (let starts = 0; starts < 2; starts++) expect(await refusalOf(LIVE)).to.equal('')
     expect(await test.redis.get(keys.acquirer())).to.not.contain('account-1')
   })
@@ -44,7 +44,7 @@ describe('the acquirer of an installation', () => {
     expect(await refusalOf({ ...moved, networkMerchantId: 'account-2' })).to.match(/another account/)
   })
 
-  it('is changed by an operator: then a process with the old one that still runs must write nothing', async () => {
+  it('can be changed by an operator; a running process with the old one then writes nothing', async () => {
     const old = await requireOwnAcquirer(test.redis, LIVE)
     expect(await forgetAcquirer(test.redis)).to.equal(true)
     expect(await old()).to.equal(undefined)

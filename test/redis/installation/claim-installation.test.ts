@@ -18,7 +18,7 @@ describe('the durable data', () => {
   const test = useRedis()
   beforeEach(() => test.redis.flushdb())
 
-  it('is born as what the first process was told, with an id of its own', async () => {
+  it('is created with the settings of the first process and an id of its own', async () => {
     const born = await claimInstallation(test.redis, LIVE)
     expect(born).to.include({ environment: 'live', partitions: 16 })
     expect(born.id).to.match(/^[0-9a-f-]{36}$/)
@@ -69,7 +69,7 @@ describe('the durable data', () => {
     })
   }
 
-  it('is born once when several processes start at the same moment', async () => {
+  it('is created once when several processes start at the same moment', async () => {
     const claims = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => claimInstallation(test.redis, index % 2 === 0 ? LIVE : TEST))
     )
@@ -78,7 +78,7 @@ describe('the durable data', () => {
     expect(new Set(taken.map(({ id }) => id)).size).to.equal(1)
   })
 
-  it('is opened by a server that takes no writes', async () => {
+  it('is opened on a server that refuses writes', async () => {
     const born = await claimInstallation(test.redis, LIVE)
     await test.redis.config('SET', 'maxmemory', '1')
     try {

@@ -60,7 +60,7 @@ describe('a process that says "it is written down"', () => {
     }
   })
 
-  describe('and may not read settings', () => {
+  describe('whose user may not read settings', () => {
     let redis: Redis
     before(async () => {
       await test.redis.acl('SETUSER', 'narrow', 'on', '>word', '~*', '&*', '+@all', '-config')

@@ -65,7 +65,7 @@ describe('a look at data', () => {
     expect(afterLook(look(null, 150, 'b'), TIMES)).to.equal(null)
   })
 
-  it('begins an epoch on a server that started anew: vouched for when a witness misses nothing', () => {
+  it('begins an epoch on a restarted server, vouched for when a witness misses nothing', () => {
     const after = afterLook(look(memory(2, 'b', 149), 150), TIMES)
     expect(after).to.deep.equal({
       vouch: { ...data, epochs: [...data.epochs, { number: 3, serverId: 'c', begins: 150 }] },
@@ -73,19 +73,19 @@ describe('a look at data', () => {
     })
   })
 
-  it('finds new data vouched for', () => {
+  it('treats new data as vouched for', () => {
     expect(afterLook(NONE, TIMES)?.vouch.standing).to.equal('vouched')
     expect(standingAfter({ ...look(null, 0), vouch: { ...data, epochs: [] } })).to.equal('vouched')
   })
 
-  it('finds it unvouched without a memory, and has all that waits marked', () => {
+  it('treats data as unvouched without a memory, and marks everything that waits', () => {
     const after = afterLook(look(null, 150), TIMES)
     expect(after?.isMarked).to.equal(true)
     expect(after?.vouch).to.deep.include({ standing: 'unvouched', missing: null })
     expect(after?.vouch.unvouchedBeforeMs).to.be.within(NOW, NOW + 5_000)
   })
 
-  it('takes no witness that stopped watching before the last command', () => {
+  it('accepts no witness that stopped watching before the last command', () => {
     expect(standingAfter(look(memory(2, 'b', 149), 150, 'c', TIMES.lastCommandMs - 60_000))).to.equal('unvouched')
     expect(standingAfter(look(memory(2, 'b', 149), 150, 'c', TIMES.lastCommandMs))).to.equal('vouched')
   })
@@ -117,17 +117,17 @@ describe('data that an operator has accepted', () => {
   const back = afterLook(look(memory(5, 'x', 160), 150), TIMES)?.vouch as Vouch
   const accepted = acceptedAs(back, { count: 150, serverId: 'c' }, NOW)
 
-  it('goes on as unvouched, in an epoch beyond all that is remembered', () => {
+  it('continues as unvouched, in an epoch beyond all that is remembered', () => {
     expect(accepted).to.deep.include({ standing: 'unvouched', missing: null, acceptedEpoch: 6 })
     expect(accepted.epochs.at(-1)).to.deep.equal({ number: 6, serverId: 'c', begins: 150 })
   })
 
-  it('is not held against what is missing again, and is when newer commits are', () => {
+  it('is accepted for the same missing commits again, but not for newer ones', () => {
     expect(lossIn({ ...look(memory(5, 'x', 160), 150), vouch: accepted })).to.equal(null)
     expect(lossIn({ ...look(memory(6, 'c', 152), 151), vouch: accepted })?.commits).to.equal(1)
   })
 
-  it('is vouched for again when all is compared; older payments stay unvouched', () => {
+  it('is vouched for again when everything is compared; older payments stay unvouched', () => {
     expect(comparedAs(accepted)).to.deep.equal({ ...accepted, standing: 'vouched' })
   })
 })

@@ -79,7 +79,7 @@ describe('the record of the keys of an installation', () => {
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(['k1'])
   })
 
-  it('lets machines get the file of a rotation late: a warning, no problem', async () => {
+  it('only warns when a machine gets the file of a rotation late', async () => {
     await recordFirstKeys(test.redis, 'vault', { current: 'k1', all: ['k1'] })
     const late = await start(new File(['k1']))
     expect(await late.warning()).to.equal(undefined)
@@ -99,7 +99,7 @@ describe('the record of the keys of an installation', () => {
     expect(await refusal(start(new File(['k0', 'k1'])))).to.contain('is outdated')
   })
 
-  it('makes a key file that can not be used any more a problem of the process', async () => {
+  it('reports a key file that cannot be used any more as a problem of the process', async () => {
     const file = new File(['k1'])
     const running = await start(file, true)
     file.problem = 'The file cannot be read (EACCES).'
@@ -118,7 +118,7 @@ describe('the record of the keys of an installation', () => {
     expect(await short.warning()).to.contain('lacks k1')
   })
 
-  it('warns of a file that can not be read any more where the process works without it', async () => {
+  it('warns of a file that cannot be read any more where the process works without it', async () => {
     const file = new File(['k1'])
     const running = await start(file, true, { isOptional: true })
     file.problem = 'The file cannot be read (EACCES).'

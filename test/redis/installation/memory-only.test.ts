@@ -41,7 +41,7 @@ describe('the memory-only Redis', function () {
   const user = new User()
   afterEach(() => user.close())
 
-  it('is used when it persists nothing; one that persists refuses the start, with the setting to change', async () => {
+  it('is used when it persists nothing; otherwise the start is refused, naming the setting to change', async () => {
     const redis = await user.open(test.secretsUrl)
     expect(await redis.get('token')).to.equal(null)
     expect([await user.healthOf('problem'), await user.healthOf('warning')]).to.deep.equal([undefined, undefined])
@@ -53,7 +53,7 @@ describe('the memory-only Redis', function () {
     expect(cluster).to.match(/not a Cluster/)
   })
 
-  it('that refuses the login, or serves another installation, refuses the start', async () => {
+  it('prevents the start when it refuses the login or serves another installation', async () => {
     const stranger = test.secretsUrl.replace('redis://', 'redis://stranger:wrong@')
     expect(await user.open(stranger).then(String, String)).to.match(/WRONGPASS.*SECRETS_REDIS_URL/)
     await test.secrets.set('installation', JSON.stringify([FORMAT, 'another', 'live']))
@@ -61,7 +61,7 @@ describe('the memory-only Redis', function () {
     await test.secrets.del('installation')
   })
 
-  it('is no longer used from the moment at which it is found to persist, until it is mended', async () => {
+  it('is not used from the moment it is found to persist until that is corrected', async () => {
     const redis = await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'save', '60 1')
     try {
@@ -74,7 +74,7 @@ describe('the memory-only Redis', function () {
     expect(await redis.get('token')).to.equal(null)
   })
 
-  it('that has written a snapshot is not used, also by a user that may not read settings', async () => {
+  it('is not used once it has written a snapshot, even by a user that may not read settings', async () => {
     await test.secrets.call('ACL', 'SETUSER', 'narrow', 'on', '>word', '~*', '&*', '+@all', '-config')
     const redis = await user.open(test.secretsUrl.replace('://', '://narrow:word@'))
     expect(await redis.get('token')).to.equal(null)
@@ -91,7 +91,7 @@ describe('the memory-only Redis', function () {
     await test.secrets.call('ACL', 'DELUSER', 'narrow')
   })
 
-  it('that evicts keys is a warning', async () => {
+  it('causes a warning when it evicts keys', async () => {
     await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const warning = await user.healthOf('warning')
@@ -101,7 +101,7 @@ describe('the memory-only Redis', function () {
     )
   })
 
-  it('that takes no writes is a warning, or a problem where it is required, with what to do', async () => {
+  it('causes a warning when it refuses writes, or a problem where it is required, with what to do', async () => {
     const required = new User()
     await user.open(test.secretsUrl)
     await required.open(test.secretsUrl, 'required')
@@ -119,7 +119,7 @@ describe('the memory-only Redis', function () {
     await required.close()
   })
 
-  it('that refuses to tell for a moment is used again within seconds, without a probe', async () => {
+  it('is used again within seconds after it briefly refused to answer, without a probe', async () => {
     await test.secrets.call('ACL', 'SETUSER', 'late', 'on', '>word', '~*', '&*', '+@all')
     const redis = await user.open(test.secretsUrl.replace('://', '://late:word@'))
     await test.secrets.call('ACL', 'SETUSER', 'late', '-info')
@@ -141,7 +141,7 @@ describe('the memory-only Redis', function () {
     })
     after(() => node?.stop())
 
-    it('does not keep a process from starting: a warning, or a problem where it is required; used once it is proved', async () => {
+    it('does not prevent a start: a warning, or a problem where it is required; used once it is proved', async () => {
       await node.kill()
       const redis = await user.open(node.url)
       expect(await redis.get('token').then(String, String)).to.match(/is down/)
@@ -156,7 +156,7 @@ describe('the memory-only Redis', function () {
       expect(await user.healthOf('warning')).to.equal(undefined)
     })
 
-    it('and comes back as one that persists, is not used', async () => {
+    it('is not used when it comes back with persistence', async () => {
       const redis = await user.open(node.url)
       await redis.set('token', '1')
       await node.kill()
@@ -168,7 +168,7 @@ describe('the memory-only Redis', function () {
       await node.restart()
     })
 
-    it('tells it within a second when it is silent', async () => {
+    it('is reported within a second when it is silent', async () => {
       await user.open(node.url)
       node.signal('SIGSTOP')
       try {
@@ -211,7 +211,7 @@ describe('the memory-only Redis behind Sentinels', function () {
     })
   }
 
-  it('warns of a replica that can not be asked', async () => {
+  it('warns of a replica that cannot be queried', async () => {
     await user.open(sentinels.url)
     servers.replica.signal('SIGSTOP')
     expect(await user.healthOf('warning')).to.match(/could not be asked whether they persist: 127\.0\.0\.1:\d+ \(/)

@@ -117,7 +117,7 @@ describe('the comparison of the data', function () {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('costs nothing at a restart of the server: the data stays vouched for', async () => {
+  it('keeps the data vouched for when the server restarts', async () => {
     const one = await start()
     await one.accept(3)
     await node.kill()
@@ -127,7 +127,7 @@ describe('the comparison of the data', function () {
     expect(await standing()).to.equal('vouched')
   })
 
-  it('costs nothing when all processes start anew with what they remember together', async () => {
+  it('keeps the data vouched for when all processes restart with what they remember together', async () => {
     const shared: Shared = { seen: null }
     const one = await start(shared)
     await one.accept(3)
@@ -259,7 +259,7 @@ describe('the comparison of the data at a failover', function () {
 })
 
 describe('the comparison of the data of a server that is a replica for a moment', () => {
-  it('finds it vouched for, on connections that outlive the change', async () => {
+  it('finds the data vouched for, on connections that outlive the change', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'payments-vouching-'))
     const node = await RedisNode.start(await testBinary(), dir, [])
     const [one, api] = [await Process.start(node.url), await Process.start(node.url, { seen: null }, false)]

@@ -68,7 +68,7 @@ describe('merchants and keys', () => {
     expect(await failure(store.createKey({ merchantId, permissions: [] }))).to.contain('at least one permission')
   })
 
-  it('what is not there is told in a sentence that names it', async () => {
+  it('names what does not exist', async () => {
     expect(await failure(store.setEnabled('m_none', true))).to.contain('no merchant m_none')
     expect(await failure(store.createKey({ merchantId: 'm_none', permissions: ['payments:read'] }))).to.contain(
       'm_none'

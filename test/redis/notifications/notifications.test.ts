@@ -86,7 +86,7 @@ describe('notifications of the card network', () => {
     expect([await commands(), await notifications.count()]).to.deep.equal([2, 0])
   })
 
-  it('wait longer and longer while the network does not know the sale, and are given up in the end', async () => {
+  it('wait longer and longer while the network does not know the sale, then are given up', async () => {
     const network = new FakeNetwork()
     await store().note(sale1, NOW)
     const moments = [NOW, NOW + 1_000, NOW + 2_000, NOW + 4_000, NOW + 8_000]

@@ -97,7 +97,7 @@ describe('payment record', () => {
     })
   }
 
-  it('is tried with a value of its own in every field: one that is not written down would be lost at the next commit', () => {
+  it('has a distinct value in every field of its sample: a field that is not stored would be lost at the next commit', () => {
     const [{ terms, progress }, fresh] = [full, aPayment()]
     const likeNew = (value: unknown, initial: unknown): boolean => JSON.stringify(value) === JSON.stringify(initial)
     const inTerms = Object.entries(fresh.terms).filter(([name, value]) =>

@@ -101,7 +101,7 @@ describe('records that are stored somewhere', () => {
     })
   })
 
-  it('each kind of command reads as ever, and one that this version does not know is of another version', () => {
+  it('still reads each kind of command, and treats an unknown kind as one of another version', () => {
     for (const [stored, command] of Object.entries(COMMANDS)) {
       expect(decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",${stored}]`] }).command).to.deep.equal(command)
       expect(JSON.stringify(storedCommand.encode(command))).to.equal(stored)
@@ -128,7 +128,7 @@ describe('records that are stored somewhere', () => {
     })
   })
 
-  it('a webhook event reads as ever, one that waits and one that was delivered', () => {
+  it('still reads waiting and delivered webhook events', () => {
     const plain = `[1,"${COMPACT}",7,"refunding",900,100,1767355200123,[3,0,50,"r 1"]]`
     const change = {
       paymentId: STORED_ID,

@@ -45,7 +45,7 @@ describe('token of a CVV', () => {
     expect((await store.claimCvv(tokenId, 'm_1', 'b')).kind).to.equal('claimed')
   })
 
-  it('is no token of a card, and the other way round: neither is used up by such a try', async () => {
+  it('is not a card token, nor the reverse; a wrong use consumes neither', async () => {
     const cvvToken = await put()
     const card = aToken({ tokenId: newTokenId() })
     await store.put(card, 60_000)

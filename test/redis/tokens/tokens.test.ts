@@ -74,7 +74,7 @@ describe('token store', () => {
     expect(await store.claim(token.tokenId, 'm_2', PAYMENT_ID)).to.deep.equal({ kind: 'missing' })
   })
 
-  it('keeps a claimed token long enough for its owner, and shortens no life', async () => {
+  it('keeps a claimed token long enough for its owner, and never shortens its lifetime', async () => {
     const [short, long] = [aToken(), aToken()]
     await store.put(short, 5_000)
     await store.put(long, 1_900_000)
@@ -83,7 +83,7 @@ describe('token store', () => {
     expect(await ttlMs(long.tokenId)).to.be.within(1_890_000, 1_900_000)
   })
 
-  it('does not prolong the life of a token for those who do not get it', async () => {
+  it("does not extend a token's lifetime for requests that do not get it", async () => {
     const token = aToken()
     await store.put(token, 5_000)
     await store.claim(token.tokenId, 'm_2', PAYMENT_ID)

@@ -32,7 +32,7 @@ function bodyOf(payment: Payment): Record<string, unknown> {
 }
 
 describe('a webhook event', () => {
-  it('tells the refunds of the payment, and why the last operation failed', () => {
+  it('contains the refunds of the payment, and why the last operation failed', () => {
     const operation = { kind: 'refund', state: 'failed', amountCents: 300, idempotencyKey: 'a refund [1]' } as const
     const elsewhere = { ...refund, state: 'succeeded', idempotencyKey: null, requestedAtMs: null, error: null } as const
     const progress = { operation, refunds: [elsewhere, refund], error: 'provider_rejected' } as const
@@ -62,7 +62,7 @@ describe('a webhook event', () => {
     expect(bodyOf(aPayment())['amount_cents']).to.equal(1_000)
   })
 
-  it('has no error and an empty list where there is none', () => {
+  it('has no error, and an empty list, when there are no refunds', () => {
     const body = bodyOf(aPayment())
     expect(body['refunds']).to.deep.equal([])
     expect(body).not.to.have.property('error')

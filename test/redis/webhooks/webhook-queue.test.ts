@@ -169,7 +169,7 @@ describe('the endpoint of a merchant', () => {
     expect(await failures()).to.equal(5)
   })
 
-  it('works with the first success, which lets as many go on as there is room for', async () => {
+  it('counts as working after the first success, which releases as many events as fit', async () => {
     await rest(20)
     await trialAfterMs()
     expect(await end(await takeOne(), RECEIVED, 1)).to.include({ event: 'delivered' })
@@ -180,7 +180,7 @@ describe('the endpoint of a merchant', () => {
     expect(await fire()).to.equal(18)
   })
 
-  it('is looked at within a second for one that waits because it took no more', async () => {
+  it('is checked within a second for an event that waits because its window was full', async () => {
     await emitNew()
     await end(await takeOne(), { kind: 'full' })
     expect(await fire()).to.equal(0)
@@ -189,7 +189,7 @@ describe('the endpoint of a merchant', () => {
     expect(await test.redis.exists(keys.webhookLines(PARTITION))).to.equal(0)
   })
 
-  it('leaves no one waiting who comes into the line while it begins to work again', async () => {
+  it('leaves no event waiting that joins the queue while it begins to work again', async () => {
     await rest(0)
     await emitNew(2)
     const [late, trial] = await taken()
@@ -202,7 +202,7 @@ describe('the endpoint of a merchant', () => {
     expect(await fire()).to.equal(1)
   })
 
-  it('that is dead loses what has waited for the whole span, one after the other', async () => {
+  it('gives up, one by one, events that waited for the whole span while it was dead', async () => {
     await rest(3)
     clock.nowMs += 1.2 * 80 * 3_600_000
     await fire()
@@ -223,7 +223,7 @@ describe('the backlog of deliveries', () => {
   const failingS = async (): Promise<number> =>
     Math.round((await deliveryBacklog(test.redis, PARTITION + 1)).failingMs / 1_000)
 
-  it('tells for how long an endpoint has failed, while its events wait', async () => {
+  it('reports how long an endpoint has failed, while its events wait', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured'])
     expect(await failingS()).to.equal(0)
@@ -232,7 +232,7 @@ describe('the backlog of deliveries', () => {
     expect((await deliveryBacklog(test.redis, PARTITION + 1)).waiting).to.equal(1)
   })
 
-  it('tells nothing of an endpoint that works again', async () => {
+  it('reports nothing about an endpoint that works again', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured', 'captured'])
     await end(await takeOne(), { kind: 'answered', status: 410, retryAfterMs: null })

@@ -27,7 +27,7 @@ const config = readConfig({ SERVICE_ENV: 'test' })
 
 describe('defaults in the sentences of the docs', () => {
   for (const [page, setting, words] of SENTENCES) {
-    it(`${page}.md tells that of ${setting}`, () => {
+    it(`${page}.md states that of ${setting}`, () => {
       const text = readFileSync(`docs/${page}.md`, 'utf8').replace(/\s+/g, ' ')
       expect(text, 'Was the sentence changed? Then change it here, too.').to.contain(words)
       const value: unknown = config[setting]

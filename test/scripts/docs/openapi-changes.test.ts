@@ -38,7 +38,7 @@ describe('a change of a document', () => {
     return document
   }
 
-  it('that adds a route, a field, a status and an optional parameter is none', () => {
+  it('ignores an added route, field, status or optional parameter', () => {
     const more = changed(({ paths, components: { schemas } }) => {
       paths['/v1/more'] = {}
       ;(schemas['Payment'] ?? { properties: {} as Json }).properties['more'] = { type: 'string' }

@@ -36,7 +36,7 @@ for (const rule of parsed.groups.flatMap(group => group.rules)) {
 }
 
 describe('dashboards and alerts', () => {
-  it('ask for nothing that no process tells', () => {
+  it('use only metrics that a process exports', () => {
     expect(queries.length).to.be.greaterThan(60)
     expect(queries.flatMap(seriesOf).filter(name => !known.has(name))).to.deep.equal([])
   })

@@ -6,7 +6,7 @@ import { parseProcfile } from '../../../scripts/start/procfile.js'
 const processes = parseProcfile(readFileSync('Procfile', 'utf8')).map(({ name }) => name)
 
 describe('README.md', () => {
-  it('says of every process of the Procfile what it does, and of no other', () => {
+  it('describes every process of the Procfile, and no other', () => {
     const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name)
     expect(rows).to.deep.equal(processes)
   })

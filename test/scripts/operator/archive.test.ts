@@ -93,7 +93,7 @@ describe('operator archive', () => {
     expect(await archived.postgres.ask('SELECT FROM exports')).to.deep.equal([])
   })
 
-  it('reports that there is no archive, or that it is unavailable', async () => {
+  it('reports a missing or an unavailable archive', async () => {
     const none = await run(['status'], { ARCHIVE_URL: '' })
     expect([none.code, none.err]).to.deep.equal([
       1,

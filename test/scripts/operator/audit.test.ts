@@ -49,7 +49,7 @@ describe('operator command line: audit trail', () => {
     expect(String(found[0]?.['detail'])).to.contain('There is no merchant m_typo')
   })
 
-  it('records no change whose subject it does not understand, and asks for no confirmation', async () => {
+  it('records nothing, and asks nothing, when it does not understand the subject', async () => {
     for (const line of ['clock advance 1y', 'archive drop 2024-3', 'payment erase-buyer 12']) {
       const { code, err } = await run(line)
       expect([code, err.includes('is not')], err).to.deep.equal([2, true])
@@ -71,7 +71,7 @@ describe('operator command line: audit trail', () => {
     expect((await run('audit k_died')).out).to.contain('not known')
   })
 
-  it('changes nothing when the audit trail can not be written', async () => {
+  it('changes nothing when the audit trail cannot be written', async () => {
     const merchant = await newMerchant()
     await servers.redis.acl('SETUSER', 'operator', '-xadd')
     try {
@@ -104,7 +104,7 @@ describe('operator command line: audit trail', () => {
     'dead-letter discard 0:1-1',
     'payment conclude 01890a5d-ac96-774b-bcce-b302099a8000 --not-booked'
   ]) {
-    it(`asks for --yes where there is no terminal: ${line}`, async () => {
+    it(`requires --yes without a terminal: ${line}`, async () => {
       const { code, err } = await run(line)
       expect(code).to.equal(2)
       expect(err).to.match(/^error: "[\w -]+ [\w:-]+" in test can not be undone\. Nothing was changed\. Add --yes/)

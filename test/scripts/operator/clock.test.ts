@@ -46,7 +46,7 @@ describe('the clock of a machine that is wrong', () => {
     })
   }
 
-  it('is no warning while the difference is tolerated, but a metric', async () => {
+  it('is a metric, without a warning, while the difference is tolerated', async () => {
     const process = new ConditionsUnderTest()
     await watchClock(test.redis, { process, machine: { now: () => Date.now() + 600 } })
     const { warnings } = await process.health()

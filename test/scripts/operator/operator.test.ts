@@ -127,7 +127,7 @@ describe('operator command line: merchants and keys', () => {
     expect((await run('merchant list', { DATA_DIR: dataDir })).out).to.contain(merchant)
   })
 
-  it('says what to do about a Redis that takes no writes', async () => {
+  it('says what to do about a Redis that refuses writes', async () => {
     await servers.redis.config('SET', 'maxmemory', '1')
     try {
       const { code, err } = await run('merchant create --name Padaria')
@@ -138,7 +138,7 @@ describe('operator command line: merchants and keys', () => {
     }
   })
 
-  it('names the file that can not be read', async () => {
+  it('names the file that cannot be read', async () => {
     await writeFile(join(dataDir, 'redis.json'), '{')
     const { code, err } = await run('merchant list', { DATA_DIR: dataDir })
     expect(code).to.equal(1)

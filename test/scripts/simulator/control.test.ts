@@ -210,7 +210,7 @@ describe('the ledger file', () => {
     expect(orders).to.deep.equal(['order1', 'order2'])
   })
 
-  it('refuses to start on a file that is no ledger, and reports what to do', async () => {
+  it('refuses to start on a file that is not a ledger, and says what to do', async () => {
     await run(async () => {})
     writeFileSync(file, 'nonsense\n')
     const error = await run(async () => {}).catch((reason: Error) => reason)

@@ -10,7 +10,7 @@ const INSTANCES_MAX = 50
 describe('ports of the tools', () => {
   const ports = Object.values(toolPorts)
 
-  it('are no ports of the service, however many instances run', () => {
+  it('do not collide with those of the service, however many instances run', () => {
     const { port, tokensPort, networkPort, notificationsPort } = readConfig({ SERVICE_ENV: 'test' })
     const taken = [port, tokensPort, networkPort, notificationsPort].flatMap(base =>
       Array.from({ length: INSTANCES_MAX }, (_, index) => base + 10 * index)

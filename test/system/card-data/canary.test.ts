@@ -89,7 +89,7 @@ describe('card data after a run with faults and crashes', function () {
     }
   })
 
-  it('is in no line of the logs at their most talkative, and in no metric', async () => {
+  it('is in no log line at level debug, and in no metric', async () => {
     expect(service().logs()).to.contain('request answered')
     expect(findNeedles(service().logs(), needles)).to.deep.equal([])
     expect(findNeedles(await metricsOf(service().dataDir), needles)).to.deep.equal([])
@@ -107,7 +107,7 @@ describe('card data after a run with faults and crashes', function () {
     for (const pid of pids) expect(findNeedles(surfaceOf(pid), needles), String(pid)).to.deep.equal([])
   })
 
-  it('is in the memory of no process but payments and tokens, and the network that is told', () => {
+  it('is in the memory of payments, tokens and the network only', () => {
     const merchant = longSecret('merchant', service().merchantId)
     // Of a stored card, the merchant sends the CVV itself; a card number never passes through here.
     const numbers = cardNeedles.filter(({ name }) => name !== 'CVV')

@@ -39,7 +39,7 @@ describe('a CNPJ with letters', function () {
     }
   })
 
-  it('is told by the capabilities', async () => {
+  it('is announced by the capabilities', async () => {
     expect((await call(service(), 'GET', '/v1/capabilities')).body).to.include({ cnpj_with_letters: true })
   })
 })

@@ -45,7 +45,7 @@ describe('hosted fields with a mistake of the merchant’s engineer', function (
     expect(browser.problems.join()).to.contain('is refused (unauthorized)')
   })
 
-  it('can be used when the key could not be asked about', async () => {
+  it('can be used when the key could not be checked', async () => {
     const page = await visit()
     await page.route('**/v1/fields/key', route => route.abort())
     const made = `Service.fields({ publishableKey: '${service().publishableKey}', element: '#card-fields' })`

@@ -303,7 +303,7 @@ describe('hosted fields for people', function () {
     expect(await expiry.inputValue()).to.equal('')
   })
 
-  it('refuse a card that is no published test card, at the number', async () => {
+  it('refuse a card that is not a published test card, at the number', async () => {
     const page = await visit()
     await typeCard(page, { number: '4111111111111111' })
     await pay(page)

@@ -72,7 +72,7 @@ describe('when the durable Redis is in trouble', function () {
     await expectAllRight(answers)
   })
 
-  it('full: writing is refused with 503, reading goes on, and all is well as soon as there is room', async () => {
+  it('full: writes get 503, reads continue, and all works again as soon as there is room', async () => {
     const before = await merchant.create({ capture: false })
     await admin('CONFIG', 'SET', 'maxmemory', '1')
     try {
@@ -139,7 +139,7 @@ describe('when the durable Redis is in trouble', function () {
     expect((await merchant.capture(held.payment.id)).payment.status).to.equal('captured')
   })
 
-  it('was not told again and again: each process said each warning at most every 5 s', () => {
+  it('is logged at most every 5 s by each process', () => {
     const warnings = warningsIn(service.logs())
     const sentences = ['timers: a round failed and is repeated', 'api: the store is unavailable']
     expect(warnings).to.include.keys('payments: heartbeat failed', 'webhooks: heartbeat failed', ...sentences)

@@ -50,7 +50,7 @@ describe('a process that is started wrongly', function () {
   })
   after(() => rmSync(dir, { recursive: true }))
 
-  it('tells all problems of its configuration in one JSON line, and ends with 78', async () => {
+  it('reports all problems of its configuration in one JSON line, and ends with 78', async () => {
     const [timers] = processes.filter(({ name }) => name === 'timers')
     const { code, lines } = await endOf(timers?.command ?? '', { REDIS_URL: 'localhost', TIMERS_INTERVAL: '5' })
     expect(code).to.equal(78)

@@ -86,7 +86,7 @@ describe('the processes of an installation in trouble that can still work', func
     }
   })
 
-  it('retry a webhook in time all the same', async () => {
+  it('still retry a webhook in time', async () => {
     const answer = (response: ServerResponse, index: number): void =>
       void response.writeHead(index === 0 ? 500 : 204).end()
     const receiver = await startReceiver(answer, readLoopbackTls(service.dataDir))
@@ -100,7 +100,7 @@ describe('the processes of an installation in trouble that can still work', func
     }
   })
 
-  it('tell when a token ends, and when an API key has ended, by the clock of Redis', async () => {
+  it('use the clock of Redis to say when a token or an API key expires', async () => {
     const { tokensUrl, publishableKey, merchantId, baseUrl } = service
     const token = await createTestToken({ tokensUrl, publishableKey })
     expect(Date.parse(token.expires_at) - Date.now()).to.be.closeTo(TOKEN_TTL_MS, 60_000)

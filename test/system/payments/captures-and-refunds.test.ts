@@ -45,7 +45,7 @@ describe('a payment over HTTP', function () {
       expect(Date.parse(expires_at ?? '') - Date.parse(authorized_at ?? '')).to.equal(7 * 86_400_000)
     })
 
-    it('and declined, or refused for an expired card: nothing is charged', async () => {
+    it('and declined, or refused for an expired card, without a charge', async () => {
       for (const [card, code] of [
         [testCards.declined, 'card_declined'],
         [testCards.expired, 'card_expired']

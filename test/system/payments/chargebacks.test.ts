@@ -72,7 +72,7 @@ describe('a chargeback', function () {
     await merchant.settled(id, 'charged_back')
   })
 
-  it('of a payment that is only held is looked into when it is captured', async () => {
+  it('of a held payment is examined when the payment is captured', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
     await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTIFICATION'))
@@ -81,7 +81,7 @@ describe('a chargeback', function () {
     expect((await merchant.read(id)).status).to.equal('captured')
   })
 
-  it('is believed from the network only, and only if it can be read', async () => {
+  it('is accepted only from the network, and only if it is readable', async () => {
     const notification = { PaymentId: randomUUID(), ChangeType: CHARGEBACK }
     expect(await network.notify(notification, 'guessed')).to.equal(401)
     expect(await network.notify(notification, '')).to.equal(401)
@@ -91,7 +91,7 @@ describe('a chargeback', function () {
     expect(await network.notify({ ...notification, ChangeType: 2 })).to.equal(200)
   })
 
-  it('of a sale that is not ours goes away; one that the network does not know is asked about again', async () => {
+  it('of a foreign sale is dropped; of a sale that the network does not know it is checked again', async () => {
     const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-another-system' }
     network.book(foreign)
     await until('nothing waits', async () => (await queued()).notifications === 0)
@@ -122,7 +122,7 @@ describe('a chargeback', function () {
     expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
   })
 
-  it('of a sale so old that the network tells of it no more is listed for manual review at once', async () => {
+  it('of a sale too old for the network to report is listed for manual review at once', async () => {
     const id = await paid()
     network.book({ ...saleOf(id), receivedAtMs: Date.now() - 100 * DAY_MS })
     await asOperator(service(), 'clock', 'advance', '100d')

@@ -115,7 +115,7 @@ describe('an acquirer record that says something unexpected', function () {
   ]
 
   for (const { name, begin, first, event, stays, later, ends, listed } of rows) {
-    it(`are not believed blindly: ${name}`, async () => {
+    it(`are not accepted blindly: ${name}`, async () => {
       const id = await begin()
       rewrite(id, first)
       network.faults()

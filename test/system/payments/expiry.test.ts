@@ -54,7 +54,7 @@ describe('the window of a pre-authorisation', function () {
     for (const id of ids) await until('the hold is released', () => ledgerSumsOf(network, id).held === 0)
   })
 
-  it('and a capture that comes at the same moment have one winner', async () => {
+  it('and a simultaneous capture have one winner', async () => {
     const ids = await Promise.all(Array.from({ length: RACERS }, held))
     network.faults({ latency_ms: 30 })
     await advance('604799s')

@@ -79,7 +79,7 @@ describe('a network that misbehaves', function () {
   }
 
   for (const { name, faults, isBooked } of rows.filter(row => row.faults !== 'stopped')) {
-    it(`charges, captures and gives back what was asked for, once: ${name}`, async () => {
+    it(`charges, captures and refunds the requested amount once: ${name}`, async () => {
       const begin = await prepared()
       if (faults !== 'stopped') network.faults(faults)
       const answers = await begin('now')

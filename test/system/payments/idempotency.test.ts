@@ -55,7 +55,7 @@ describe('a repeated request', function () {
     expect(await merchant.read(id)).to.include({ status: 'refunded', refunded_cents: 7_000 })
   })
 
-  it('of a create in progress gets 409, and the result when there is one', async () => {
+  it('of a create in progress gets 409, then the result', async () => {
     network.hold('arrived')
     const [token, key] = [await merchant.token(), randomUUID()]
     const first = await merchant.create({ token, key, waitS: 0 })
@@ -100,7 +100,7 @@ describe('a repeated request', function () {
     })
   }
 
-  it('that is not the same gets its own answer when the first was refused before it was accepted: no payment is named', async () => {
+  it('with another body gets its own answer when the first was refused before acceptance: no payment is named', async () => {
     const key = randomUUID()
     const { id } = (await merchant.create({ capture: false })).payment
     for (const refused of [

@@ -33,7 +33,7 @@ describe('a card network in trouble', function () {
     return payment.id
   }
 
-  it('is asked about everything in doubt soon after it is back', async () => {
+  it('is queried about every payment in doubt soon after it is back', async () => {
     await setFaults(service(), { drop_after: 1 })
     const ids = await Promise.all(Array.from({ length: PAYMENTS }, inDoubt))
     await until('a query got no answer', () => isUnanswered(ids[0] ?? ''))
@@ -45,7 +45,7 @@ describe('a card network in trouble', function () {
     expect(performance.now() - backAtMs).to.be.below(ASKED_WITHIN_MS)
   })
 
-  it('is not believed that a sale does not exist while it denies a sale that it has surely booked', async () => {
+  it("ignores 'not found' while the network also denies a known sale", async () => {
     await setFaults(service(), { deny_queries: 1 })
     const id = await inDoubt()
     await until('it is denied', () => isUnanswered(id))

@@ -22,7 +22,7 @@ describe('operator payment conclude', function () {
     ['a cancellation', '--booked', held, cancel, { status: 'canceled' }],
     ['a cancellation', '--not-booked', held, cancel, { status: 'pre_authorized' }]
   ] as const) {
-    it(`ends ${what} that the network can not report: ${seen}`, async () => {
+    it(`ends ${what} that the network cannot report: ${seen}`, async () => {
       const id = await begin()
       network.faults({ drop_before: 1 })
       expect((await operate(id)).status).to.equal(202)

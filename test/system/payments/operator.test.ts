@@ -82,7 +82,7 @@ describe('an operator', function () {
     await merchant.settled(id)
   })
 
-  it('replays dead letters, and discards one that is no command', async () => {
+  it('replays dead letters, and discards one that is not a command', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {

@@ -11,7 +11,7 @@ describe('when the card network is away', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
 
-  it('nothing is charged, captured, canceled or refunded, and the merchant is told that a new try is safe', async () => {
+  it('moves no money, and answers that a new try is safe', async () => {
     const [held, paid] = [await merchant.create({ capture: false }), await merchant.create()]
     const token = await merchant.token()
     await network.stop()
@@ -35,7 +35,7 @@ describe('when the card network is away', function () {
     expect((await merchant.create({ token })).payment.status, 'the same token with a new key').to.equal('captured')
   })
 
-  it('and back, all payments of that time settle, and the ledger agrees', async () => {
+  it('settles all payments of the outage once it is over, in agreement with the ledger', async () => {
     const answers: Promise<ApiAnswer>[] = []
     for (let i = 0; i < TRAFFIC; i++) {
       answers.push(merchant.create())

@@ -27,8 +27,8 @@ describe('a payment whose outcome is not known', function () {
     return (json() as { payment_id: string; reason: string }[]).find(row => row.payment_id === id)?.reason
   }
 
-  describe('is asked about by its order id', () => {
-    it('and found captured: the answer and its replay are 202, then 200', async () => {
+  describe('is queried by its order id', () => {
+    it('and found captured: the answer and its repetition are 202, then 200', async () => {
       const token = await merchant.token(testCards.silentlyApproved)
       const answer = await merchant.create({ token, key: 'lost-answer' })
       expect([answer.status, answer.payment.status]).to.deep.equal([202, 'unknown'])
@@ -75,7 +75,7 @@ describe('a payment whose outcome is not known', function () {
     expect([replay.status, replay.error.code]).to.deep.equal([503, 'network_unavailable'])
   })
 
-  it('is looked for once more after it failed: a sale that turns up is voided, and listed for manual review', async () => {
+  it('is queried once more after it failed: a late sale is voided, and listed for manual review', async () => {
     const [model] = network.sales((await merchant.create()).payment.id)
     const id = await lostOnTheWay()
     network.faults()

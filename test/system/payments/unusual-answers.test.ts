@@ -41,7 +41,7 @@ describe('an acquirer that does other than it was asked', function () {
     await untilListed(id)
   })
 
-  it('authorises a part (1700): the payment has that amount, and captures no more', async () => {
+  it('authorises a part (1700): the payment has that amount and captures at most that', async () => {
     const { id } = (await merchant.create({ amount: 1_700, capture: false })).payment
     await until('it is authorised', async () => (await merchant.read(id)).status === 'pre_authorized')
     expect((await merchant.read(id)).amount_cents).to.equal(1_000)

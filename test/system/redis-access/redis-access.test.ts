@@ -163,7 +163,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     await until('an event is given up', () => has('hookgone'))
   })
 
-  it('lets workers set aside what is no command', async () => {
+  it('lets workers dead-letter what is not a command', async () => {
     const admin = admins[0] as Redis
     for (const stream of [keys.commands(0), keys.deliveries(0)]) await admin.xadd(stream, '*', 'no', 'command')
     await until('both are dead letters', async () => (await admin.xlen(keys.deadLetters(0))) === 2)

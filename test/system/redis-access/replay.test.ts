@@ -108,7 +108,7 @@ describe('a durable Redis with a user per process that is restarted', function (
       .and.contain('load memory-only.acl')
   })
 
-  it('would have lost almost all of them with a default user without rights, which the check tells before', async () => {
+  it('would lose almost all of them with a default user without rights, which the check reports before', async () => {
     const acl = (await aclText('durable')).replace(/^user default .*$/m, OLD_DEFAULT_USER)
     await start(acl)
     await pay(100)
@@ -128,7 +128,7 @@ describe('a durable Redis with a user per process that is restarted', function (
     ['~* +@all -select', 'SELECT'],
     ['~{p*}:* +@all', 'SET, DEL']
   ] as const) {
-    it(`is told apart from one whose default user has ${rights}`, async () => {
+    it(`is distinguished from one whose default user has ${rights}`, async () => {
       await start((await aclText('durable')).replace(/^user default .*$/m, `user default off ${rights}`))
       expect(await as('timers', replayProblem)).to.contain(`may not run ${missing}`)
     })

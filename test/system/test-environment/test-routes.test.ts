@@ -75,7 +75,7 @@ describe('a merchant in the test environment', function () {
     }
   })
 
-  it('is told that the network cannot be reached: nothing was sent, and the token can be used again', async () => {
+  it('gets network_unavailable: nothing was sent, and the token can be used again', async () => {
     const token = await merchant.token()
     const { error } = await merchant.create({ amount: 1_503, token })
     expect(error).to.include({ code: 'network_unavailable', retryable: true })

@@ -95,7 +95,7 @@ describe('the mover of payments at rest', () => {
     expect(await test.redis.exists(keys.rests(PARTITION))).to.equal(0)
   })
 
-  it('keeps the note of one that comes back while its old note is removed', async () => {
+  it('keeps the note of a payment that returns while its old note is removed', async () => {
     const payment = await ended('captured')
     await moveRound(deps(), never)
     await test.redis.zadd(keys.rests(PARTITION), 1, paymentKeyOf(payment.terms.id))
@@ -119,7 +119,7 @@ describe('the mover of payments at rest', () => {
     expect(listed).to.deep.equal([...payments, later].map(({ terms }) => terms.id).reverse())
   })
 
-  it('leaves one that changes between its two steps, and moves it later', async () => {
+  it('leaves a payment that changes between the two steps, and moves it later', async () => {
     const payment = await ended('captured')
     const put = archive.put.bind(archive)
     archive.put = async payments => {

@@ -25,7 +25,7 @@ describe('untilFree', () => {
     expect(await outcomeOf(['taken', new RangeError(), 'again', 'taken'])).to.equal('done')
   })
 
-  it('passes on an error that is no outage', async () => {
+  it('rethrows an error that is not an outage', async () => {
     expect(await outcomeOf(['taken', new Error('broken')])).to.equal('broken')
   })
 

@@ -179,7 +179,7 @@ describe('the answer to a void', () => {
     it(`is ${kind} for ${description}`, () => expect(readVoid(exchange, 'p-1', { isWhole: false }).kind).to.equal(kind))
   }
 
-  it('of the whole is no success while the sale stands as captured', () => {
+  it('of the whole is not a success while the sale is still captured', () => {
     expect(readVoid(flat(2, '0'), 'p-1', { isWhole: true }).kind).to.equal('ambiguous')
     expect(readVoid(flat(10, '9'), 'p-1', { isWhole: true }).kind).to.equal('approved')
     expect(readVoid(flat(2, '100'), 'p-1', { isWhole: true }).kind).to.equal('rejected')

@@ -78,7 +78,7 @@ describe('the answer to the query for one sale', () => {
     expect(facts({ Status: null })).to.equal('no_answer')
   })
 
-  it('does not take for zero what it can not read', () => {
+  it('does not read an unreadable amount as zero', () => {
     for (const unreadable of ['2,00', 2.5, -200, {}, true]) {
       expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: unreadable }), String(unreadable)).to.equal(
         'no_answer'
@@ -88,7 +88,7 @@ describe('the answer to the query for one sale', () => {
     expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: null })).to.deep.equal(['captured', 1000, 700, null])
   })
 
-  it('is no answer when it is about another sale', () => {
+  it('does not count as an answer when it is about another sale', () => {
     expect(read({ PaymentId: 'P-1', Status: 1 }).kind).to.equal('sale')
     expect(read({ PaymentId: 'p-2', Status: 1 }).kind).to.equal('no_answer')
   })
@@ -101,7 +101,7 @@ describe('the answer to the query for one sale', () => {
     expect(disputed).to.have.nested.include({ 'sale.declinedCode': null, 'sale.isChargedBack': true })
   })
 
-  it('is no answer when the sale is not there', () => {
+  it('does not count as an answer when the sale is missing', () => {
     expect(readSale(answer(404, ''), 'p-1').kind).to.equal('no_answer')
   })
 })

@@ -96,7 +96,7 @@ describe('the body of a sale', () => {
     expect(cleaned).not.to.have.nested.property('Customer.Address.Complement')
   })
 
-  it('tells CPF from CNPJ', () => {
+  it('distinguishes CPF from CNPJ', () => {
     expect(body()).to.have.nested.property('Customer.IdentityType', 'CPF')
     for (const document of ['11222333000181', '12ABC34501DE35']) {
       const company = body({ buyer: { ...purchase().buyer, document } })

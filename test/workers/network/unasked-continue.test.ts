@@ -47,7 +47,7 @@ describe('announcements (1xx) that were not asked for', () => {
     })
   }
 
-  it('end the exchange when there is no end of them', async () => {
+  it('end the exchange when they never stop', async () => {
     await start({ onRequest: socket => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)) })
     expect(await send()).to.include({ kind: 'ambiguous', isCut: true })
   })

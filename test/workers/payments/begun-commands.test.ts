@@ -85,7 +85,7 @@ describe('a command whose consumer group', () => {
       expect([...worker.network.asked, ...idle.network.asked]).to.deep.equal(['authorise'])
     })
 
-    it(`${loss} is left by a worker that has it no more`, async () => {
+    it(`${loss} is abandoned by a worker that no longer holds it`, async () => {
       const [first, second] = [aWorker(test, undefined, 'first'), aWorker(test, undefined, 'second')]
       const payment = await first.accept()
       const held = await first.takeOne()
@@ -119,7 +119,7 @@ describe('a command whose consumer group', () => {
     })
   }
 
-  it('is there is asked for again by the same delivery, and begun before for any other', async () => {
+  it('exists is requested again by the same delivery, and counts as begun before for any other', async () => {
     const worker = aWorker(test)
     await worker.accept()
     const entry = await worker.takeOne()
@@ -152,7 +152,7 @@ describe('a payment that was begun', () => {
     expect(await begun()).to.deep.equal({})
   })
 
-  it('counts the death of its worker; one that was only delivered does not', async () => {
+  it('counts the death of its worker; a command that was only delivered does not', async () => {
     const [dead, worker] = [aWorker(test, undefined, 'dead'), aWorker(test, undefined, 'other')]
     await dead.accept()
     const [first] = await dead.take()
@@ -168,7 +168,7 @@ describe('a payment that was begun', () => {
     expect(counts.map(([, count]) => count).sort()).to.deep.equal([0, 1])
   })
 
-  it('waits while a right is missing, which counts as no failure', async () => {
+  it('waits while a permission is missing, without counting it as a failure', async () => {
     let refusals = 0
     const worker = aWorker(test, ({ commits }) => ({
       commits: {
@@ -199,7 +199,7 @@ describe('a payment that was begun', () => {
     expect((await timers.load(payment)).progress.status).to.equal('unknown')
   })
 
-  it('and is lost without having been begun fails, because nothing was sent', async () => {
+  it('whose command is lost before it began fails, because nothing was sent', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     await test.redis.xtrim(STREAM, 'MAXLEN', 0)
@@ -211,7 +211,7 @@ describe('a payment that was begun', () => {
     })
   })
 
-  it('with a capture whose command is lost is asked about', async () => {
+  it('with a capture whose command is lost is reconciled', async () => {
     const [dead, worker] = [aWorker(test, undefined, 'dead'), aWorker(test, undefined, 'other')]
     const payment = await dead.accept('manual')
     dead.network.willAnswer(approvedOnly, () => new Promise(() => undefined))

@@ -16,7 +16,7 @@ describe('a dead letter', () => {
 
   afterEach(() => test.redis.flushdb())
 
-  it('that is replayed when its request is forgotten does not refund what was refunded meanwhile', async () => {
+  it('replayed after its request is forgotten does not refund again what was refunded meanwhile', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)

@@ -197,7 +197,7 @@ describe('a payments worker', () => {
   })
 })
 
-describe('a payments worker that can not open the card', () => {
+describe('a payments worker that cannot open the card', () => {
   const test = useRedis()
 
   for (const error of ['invalid_token', 'unknown_card'] as const) {
@@ -210,7 +210,7 @@ describe('a payments worker that can not open the card', () => {
     })
   }
 
-  it('fails a payment whose card data can not be opened, without a call, and releases its token', async () => {
+  it('fails a payment whose card data cannot be opened, without a call, and releases its token', async () => {
     const worker = aWorker(test, withUnreadableCards)
     const payment = await worker.accept()
     await worker.work()
@@ -220,7 +220,7 @@ describe('a payments worker that can not open the card', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('reconciles a payment that was begun before and whose card data can not be opened: it may have been sent', async () => {
+  it('reconciles a payment that was begun before and whose card data cannot be opened: it may have been sent', async () => {
     const worker = aWorker(test, withUnreadableCards)
     const payment = await worker.accept()
     await requeueCommand(test.redis, paymentWork, await worker.beginOne())

@@ -40,7 +40,7 @@ describe('a create that no worker took for hours', () => {
     expect((await path.tokens.peek(token.tokenId))?.owner).to.equal(null)
   })
 
-  it('is asked about when it was begun before: it may have been sent', async () => {
+  it('is reconciled when it was begun before: it may have been sent', async () => {
     const answer = await create(await path.storedCard())
     if (answer.kind !== 'in_progress') throw new Error(answer.kind)
     await worker.handle({ ...(await worker.beginOne()), delivery: 'another' })

@@ -39,7 +39,7 @@ describe('what the card network did', () => {
     expect(warning).to.include({ msg: 'the card network refused a sale as such', code: 'http_401' })
   })
 
-  it('is no warning when it was an answer', async () => {
+  it('causes no warning when it was an answer', async () => {
     expect(await warningsAfter(approvedAndCaptured)).to.deep.equal([])
   })
 })

@@ -107,7 +107,7 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
-  it('does not fail a payment that was charged when the host is mended between the two queries', async () => {
+  it('does not fail a payment that was charged when the host recovers between the two queries', async () => {
     const worker = workerOf()
     const known = await paid(worker, host)
     const payment = await inDoubt(worker, host)
@@ -156,7 +156,7 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('failed')
   })
 
-  it('is no answer when the control gets none', async () => {
+  it('does not count when the control query is not answered', async () => {
     const worker = workerOf()
     const known = await paid(worker, host)
     const payment = await inDoubt(worker, host)

@@ -10,7 +10,7 @@ import { aWorker, type TestWorker } from '../../support/worker.js'
 const captured = (voidedCents = 0) => ({ kind: 'found', sales: [aSale({ voidedCents })] }) as const
 const held = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
 
-describe('a payments worker on data that nothing vouches for', () => {
+describe('a payments worker on unvouched data', () => {
   const test = useRedis()
   let backMs: number
   let worker: TestWorker

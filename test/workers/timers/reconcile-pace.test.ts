@@ -87,7 +87,7 @@ describe('the pace of reconciliation', function () {
     expect(await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS)).to.be.within(BURST - 5, BURST)
   })
 
-  it('gives back what it could not hand out, and does not keep other partitions waiting', async () => {
+  it('returns unused calls, and does not keep other partitions waiting', async () => {
     await test.redis.set(keys.reconcile(0), 'no list')
     await schedule(1, 500)
     const failure = await wakeRound(test.redis, reconciliations, pace, PARTITIONS, NOW_MS).catch(

@@ -83,7 +83,7 @@ describe('receivers that misbehave', function () {
     expect(bad.received).to.have.length(10)
   })
 
-  it('answers with what is no HTTP', async () => {
+  it('answers with something other than HTTP', async () => {
     await besideHealthy(response => void response.socket?.end('I am a teapot\r\n\r\n'))
     expect((await notesOf('m_bad')).join()).to.equal('the answer is not HTTP/1.1')
   })

@@ -3,7 +3,7 @@ import { createLogger } from '../../../runtime/log.js'
 import { Receiver } from '../../../workers/webhooks/receivers.js'
 
 describe('the window of an endpoint', () => {
-  it('allows more after each success, up to the maximum, and half after one that says that there were too many', async () => {
+  it('grows after each success, up to the maximum, and halves after an answer of too many requests', async () => {
     const receiver = new Receiver(20, createLogger('webhooks', 'silent'))
     expect(receiver.room).to.equal(16)
     for (let n = 0; n < 10; n++) receiver.note(204)
