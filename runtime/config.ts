@@ -247,7 +247,7 @@ function brokenRelations(config: Config, uses: Uses): string[] {
 
 const WITHOUT_DEFAULT_IN_LIVE = ['networkMerchantId', 'networkMerchantKey', 'notificationsSecret', 'tokensUrl'] as const
 const HTTPS_IN_LIVE = ['networkTransactionUrl', 'networkQueryUrl', 'tokensUrl'] as const
-/** This secret allows to post notifications: at least as long as 128 random bits in hex, and not one character repeated. */
+/** This secret authorises posting notifications: at least as long as 128 random bits in hex, and not one character repeated. */
 const SECRET_LENGTH_MIN = 32
 const SECRET_CHARACTERS_MIN = 8
 

@@ -23,7 +23,7 @@ import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
 
-/** What the data was born as. */
+/** What the data was created as. */
 export interface Installation {
   readonly environment: Environment
   readonly partitions: number
@@ -116,7 +116,7 @@ export async function awaitInstallation(
   }
 }
 
-/** What the data was born as; null when there is none. */
+/** What the data was created as; null when there is none. */
 export async function findInstallation(redis: Redis): Promise<Installation | null> {
   const found = await redis.get(keys.installation())
   return found === null ? null : readStamp(found)
@@ -161,7 +161,7 @@ export function agreed(found: Installation, wanted: Wanted): Installation {
   }
   if (wanted.partitions !== undefined && partitions !== wanted.partitions) {
     throw new Error(
-      `This data was born with ${partitions} partitions, PARTITIONS says ${wanted.partitions}. Set PARTITIONS=${partitions}; the number can't change.`
+      `This data was created with ${partitions} partitions, PARTITIONS says ${wanted.partitions}. Set PARTITIONS=${partitions}; the number can't change.`
     )
   }
   return found

@@ -6,7 +6,7 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import type { PaymentStore } from '../payments/payments.js'
 
-/** Payments that one look wakes in each partition at the most. */
+/** Payments that one look wakes at most in each partition. */
 const WOKEN_MAX = 500
 
 /**

@@ -105,7 +105,7 @@ export const networkSettings = {
     ['payments', 'timers'],
     100,
     [1, 10_000],
-    'Calls to the network that no request waits for (reconciliations, expiries, notifications) per second, of all workers together, at most. Keep it below what the acquirer allows, less new sales.'
+    'Calls per second, of all workers, that no request waits for (reconciliations, expiries, notifications). Below what the acquirer allows, less new sales.'
   ),
   reconcileListAfterMs: constant(
     integer(

@@ -52,7 +52,7 @@ export const paymentSettings = {
     ['api', 'tokens', 'notifications'],
     65_000,
     [1_000, 3_600_000],
-    'How long an idle connection stays open. Longer than the balancer in front keeps one (the shipped HAProxy: 60 s at most), which must close first.'
+    'How long an idle connection stays open. Longer than the balancer in front keeps one (the shipped HAProxy: 60 s).'
   ),
   drainDelayMs: integer(
     'DRAIN_DELAY_MS',

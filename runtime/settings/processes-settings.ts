@@ -29,7 +29,7 @@ export const processSettings = {
     'DATA_DIR',
     [...everyProcess, 'operator', 'tools'],
     '.data',
-    'Folder of `npm start` for Redis data, the demo merchant and the test vault keys. In each installation `api` and `payments` keep below it what they have seen last (`seen`), so that Redis data which comes back older is noticed.'
+    'Folder of `npm start` for its data. In each installation `api` and `payments` keep below it what they have seen last (`seen`), so that older Redis data is noticed.'
   ),
   host: text('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
   port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),

@@ -27,13 +27,13 @@ export const redisSettings = {
     ['api', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     16,
     [1, 4096],
-    'Number of partitions; fixed when the data is born. `operator` reads it from the data.'
+    'Number of partitions; fixed when the data is created. `operator` reads it from the data.'
   ),
   installationId: text(
     'INSTALLATION_ID',
     ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     '',
-    'Name of this installation, such as `shop-eu`: processes refuse data that was born with another one. Empty: the data gets a random one, and nothing is compared.'
+    'Name of this installation, such as `shop-eu`: processes refuse data of another one. Empty: the data gets a random one, and nothing is compared.'
   ),
   waitReplicas: integer(
     'WAIT_REPLICAS',

@@ -103,7 +103,7 @@ function readOperation(
   const unreadable = ['CapturedAmount', 'VoidedAmount'].find(
     field => isGiven(body, field) && integerIn(body, field) === null
   )
-  if (unreadable !== undefined) return unproven(`a ${unreadable} that is no amount`)
+  if (unreadable !== undefined) return unproven(`a ${unreadable} that is not an amount`)
   return {
     kind: 'approved',
     isCaptured: status === SaleStatus.captured,

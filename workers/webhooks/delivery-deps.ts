@@ -14,7 +14,7 @@ export interface DeliveryDeps {
   readonly sender: Sender
   /** Gaps between attempts. */
   readonly delaysMs: readonly number[]
-  /** Events under way to one endpoint at the most. */
+  /** Events in flight to one endpoint, at most. */
   readonly concurrency: number
   /** Real time, also where the clock of the test environment was moved. */
   readonly clock: Clock

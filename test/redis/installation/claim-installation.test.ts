@@ -35,7 +35,7 @@ describe('the durable data', () => {
     [
       'number of partitions',
       { ...LIVE, partitions: 8 },
-      /born with 16 partitions, PARTITIONS says 8\. Set PARTITIONS=16/
+      /created with 16 partitions, PARTITIONS says 8\. Set PARTITIONS=16/
     ],
     ['installation', { ...LIVE, installationId: 'us' }, /holds the data of installation eu, INSTALLATION_ID says us\./]
   ] as const) {

@@ -26,7 +26,7 @@ describe('an operator', () => {
     for (const [variable, value, sentence] of [
       ['SERVICE_ENV', 'test', 'REDIS_URL holds live data (installation eu), SERVICE_ENV says test.'],
       ['INSTALLATION_ID', 'us', 'INSTALLATION_ID says us.'],
-      ['PARTITIONS', '8', 'born with 4 partitions, PARTITIONS says 8.']
+      ['PARTITIONS', '8', 'created with 4 partitions, PARTITIONS says 8.']
     ] as const) {
       const { code, text } = await run({ [variable]: value }, 'merchant', 'create', 'Loja')
       expect(code).to.equal(1)
