@@ -176,6 +176,7 @@ export interface Notification extends QuerySchedule {
 /** The whole voids that were sent for a payment: of its hold, of a late sale, of duplicates. */
 export interface Voids {
   readonly times: number
+  /** When the last one had left. */
   readonly lastMs: number
 }
 

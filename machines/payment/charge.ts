@@ -83,7 +83,7 @@ export const refunding = operation('A refund is in progress.', {
   sending: {
     description: 'The refund is on its way to the network.',
     on: {
-      APPROVED: refundBooked('Refunded. A refund of a part is compared with the record once.', 'confirmPart'),
+      APPROVED: refundBooked('Refunded. A refund of a part is compared with the record later.', 'confirmPart'),
       OPERATION_FAILED: refundFailed('Refused, or not sent.')
     }
   },

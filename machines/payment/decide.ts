@@ -118,9 +118,12 @@ function notTaken(payment: Payment, event: LifecycleEvent): Decision {
   }
 }
 
+/** From the decision to send a void until it has left (ms). */
+const LEAVES_WITHIN_MS = 1_000
+
 /** Counts the whole voids of all transitions: the acquirer limits how soon one may follow another. */
 function withVoid(voids: Voids | null, nowMs: number): Voids {
-  return { times: (voids?.times ?? 0) + 1, lastMs: nowMs }
+  return { times: (voids?.times ?? 0) + 1, lastMs: nowMs + LEAVES_WITHIN_MS }
 }
 
 /** The event of a merchant's capture or cancel. */

@@ -115,16 +115,20 @@ export const noteNotification: Change = ({ context: { figures }, event }) => {
 const REPORTED_BY_WEIGHT: readonly Notification['reported'][] = ['own', 'change', 'denied_refund', 'chargeback']
 
 /**
- * An operation that the network refused is compared with the record once: the network may have done other than it
- * answered. What is to be verified already is compared anyway.
+ * An operation that the network refused is compared with the record twice, soon and at the horizon: the network may have
+ * done other than it answered. The looks of an earlier change do not reach the horizon of this operation. Those of a
+ * chargeback or a denied refund go on until the record shows it.
  */
 export const confirmLater: Change = ({ context: { figures, policy }, event }) => {
   const { nowMs } = event
+  const { notification } = figures
+  const { reported = 'own', nextAtMs: dueMs = Number.POSITIVE_INFINITY } = notification ?? {}
   const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
-  if (isNotSent || figures.notification !== null) return {}
+  if (isNotSent || reported === 'chargeback' || reported === 'denied_refund') return {}
   const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && event.isConcluded === undefined
-  const afterMs = isByRecord ? policy.notFoundHorizonMs : CONFIRM_AFTER_MS
-  return { notification: { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + afterMs, reported: 'own' } }
+  const afterMs = policy.notFoundHorizonMs * (isByRecord ? 1 : CONFIRM_AFTER_HORIZONS)
+  // The look that follows one that agrees is at the horizon.
+  return { notification: { sinceMs: nowMs, attempts: 1, nextAtMs: Math.min(dueMs, nowMs + afterMs), reported } }
 }
 
 /** The same for a capture or refund of a part: the network may have taken the whole. */
@@ -135,8 +139,8 @@ export const confirmPart: Change = args => {
   return amountCents < wholeCents ? confirmLater(args) : {}
 }
 
-/** The record has caught up by then, and the merchant waits for nothing (ms). */
-const CONFIRM_AFTER_MS = 60_000
+/** Most records have caught up after a minute of the ten, and the merchant waits for nothing. */
+const CONFIRM_AFTER_HORIZONS = 0.1
 
 /**
  * The acquirer's record does not show it yet, or there was no answer: verify again later. The network also notifies us of

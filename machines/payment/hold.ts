@@ -94,7 +94,7 @@ export const capturing = operation('The capture is in progress.', {
       APPROVED: {
         target: '#payment.captured',
         actions: ['noteCaptured', 'succeed', 'confirmPart'],
-        description: 'Captured. A capture of a part is compared with the record once.'
+        description: 'Captured. A capture of a part is compared with the record later.'
       },
       OPERATION_FAILED: holdStays,
       EARLIER_TRY_IN_DOUBT: earlierTryInDoubt

@@ -232,9 +232,9 @@ function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
   return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
 }
 
-/** Something was reported so recently that the record may not show it yet. */
+/** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
 function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isReported(known) && isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
+  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
 }
 
 function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {

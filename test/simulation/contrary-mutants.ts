@@ -60,6 +60,15 @@ export const contraryMutants = {
     contrary: 'approves a part',
     worker: storing(({ progress }) => ({ ...progress, authorizedCents: null }))
   },
+  'one-look-soon': {
+    description: 'A refusal is compared with the record once, soon.',
+    contrary: 'refuses, books, and shows it late',
+    worker: storing(({ progress }) =>
+      progress.notification?.reported === 'own' && progress.notification.attempts > 1
+        ? { ...progress, notification: null }
+        : progress
+    )
+  },
   'charged-without-a-word': {
     description: 'A sale that was captured, though a hold was asked for, is not listed.',
     contrary: 'charges where a hold was asked',

@@ -119,8 +119,7 @@ redis.call('XADD', KEYS[3], '*', 's'`
   },
   'no-horizon': {
     description: 'The first "not found" ends a payment, and the first look decides about a refund.',
-    // One world in forty: a request must be late just when its payment is asked about.
-    seedsMax: 300,
+    contrary: 'books calls later',
     // Nor is another query asked before an absence is believed, which would nearly always find what was late.
     worker: (deps, network) => ({ ...deps, network, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
   },

@@ -159,6 +159,10 @@ const behaviours = {
     capture: asked => lies(asked, sale => operationAnswer(as(sale, Wire.authorised), '842')),
     void: asked => lies(asked, sale => operationAnswer(as(sale, Wire.captured), '102'))
   },
+  'refuses, books, and shows it late': {
+    capture: asked => hides(asked, sale => operationAnswer(as(sale, Wire.authorised), '842')),
+    void: asked => hides(asked, sale => operationAnswer(as(sale, Wire.captured), '102'))
+  },
   'says done, books nothing, and says so later': {
     capture: asked => (asked.cents > 0 ? denies(asked, sale => operationAnswer(as(sale, Wire.captured), '6')) : {}),
     void: asked =>
@@ -241,7 +245,16 @@ const behaviours = {
       return isDenial || dice.chance(0.5) ? honest : answer
     }
   },
-  'books captures and voids later': { capture: booksLater, void: booksLater }
+  'books calls later': {
+    sale: asked => {
+      const { bookedAfterMs: finallyMs, ...silence } = booksLater(asked)
+      return finallyMs === undefined || asked.cents === 0
+        ? {}
+        : { cents: 0, unapprovedStatus: null, finallyMs, ...silence }
+    },
+    capture: booksLater,
+    void: booksLater
+  }
 } as const satisfies Readonly<Record<string, Behaviour>>
 
 export type ContraryKind = keyof typeof behaviours
@@ -293,6 +306,12 @@ export function shownBy(sale: ContrarySale, payment: WireRecord['Payment']): Wir
 function lies({ cents, dice }: Asked, answer: Plan['answer']): Partial<Plan> {
   if (cents === 0 || dice.chance(0.5)) return {}
   return { answer, notifiesMs: [dice.between(500, 20_000)], deviation: REFUSED_AND_BOOKED, isTold: false }
+}
+
+/** Books all the same, and shows it only some time later. */
+function hides({ cents, dice }: Asked, answer: Plan['answer']): Partial<Plan> {
+  if (cents === 0 || dice.chance(0.5)) return {}
+  return { answer, behindMs: dice.between(1_000, 25_000), deviation: REFUSED_AND_BOOKED, isTold: false }
 }
 
 /** Books nothing, and notifies of it. */

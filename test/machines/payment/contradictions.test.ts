@@ -9,11 +9,16 @@ import {
   NOW,
   type Row
 } from '../../support/decisions.js'
-import { references } from '../../support/payments.js'
+import { policy, references } from '../../support/payments.js'
 
 const reported = (kind: 'change' | 'denied_refund' | 'own' = 'change') => ({
   notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: kind }
 })
+/** An operation ended a minute ago: its first look. */
+const own = (sinceMs = NOW - 60_000) => ({
+  notification: { sinceMs, attempts: 1, nextAtMs: NOW, reported: 'own' as const }
+})
+const refused: EventInput = { type: 'REJECTED', code: '102' }
 const refundInDoubt = (more: object = {}) => inStatus('refunding', { ...inDoubt('refund', 300), ...more })
 const listed = { reviewReason: 'figures_differ' } as const
 const stays = { phase: 'reconciling', result: null, effect: null, ...listed } as const
@@ -97,10 +102,34 @@ const tables: Record<string, Row[]> = {
       { captured: 600, refunded: 0, ...listed }
     ],
     [
-      'is confirmed by one record that agrees',
-      inStatus('captured', { capturedCents: 600, ...reported('own') }),
+      'is compared at the horizon, too, when the first record agrees',
+      inStatus('captured', { capturedCents: 600, ...own() }),
+      found('captured', { capturedCents: 600 }),
+      { wake: 540_000, reviewReason: null }
+    ],
+    [
+      'is confirmed by a record that agrees at the horizon',
+      inStatus('captured', { capturedCents: 600, ...own(NOW - policy.notFoundHorizonMs) }),
       found('captured', { capturedCents: 600 }),
       { wake: null, reviewReason: null }
+    ],
+    [
+      'is listed at the horizon for a refund that was refused and booked',
+      inStatus('captured', own(NOW - policy.notFoundHorizonMs)),
+      found('captured', { voidedCents: 300 }),
+      { refunded: 0, ...listed }
+    ],
+    [
+      'is compared again after each refusal, also while an earlier look is due later',
+      inStatus('refunding', { notification: { ...own(NOW - 500_000).notification, nextAtMs: NOW + 100_000 } }),
+      refused,
+      { status: 'captured', result: 'failed', wake: 60_000 }
+    ],
+    [
+      'keeps looking for a reported chargeback when a refund is refused',
+      inStatus('refunding', reported('denied_refund')),
+      refused,
+      { status: 'captured', wake: 0 }
     ]
   ],
   'a refund in doubt': [

@@ -329,6 +329,18 @@ const tables: Record<string, Row[]> = {
       { phase: 'releasing', reviewReason: 'unresolved_for_long' }
     ],
     [
+      'is listed 72 h after the window when each void was refused: that is its only age',
+      inStatus('expired', { reconciliation: aDoubt(LATER - 60_000, { openedMs: DUE, refusedMs: LATER - 60_000 }) }),
+      { ...found('authorised', authorised), nowMs: DUE + policy.reconcileListAfterMs },
+      { phase: 'releasing', effect: null, reviewReason: 'unresolved_for_long' }
+    ],
+    [
+      'is listed 72 h after the window when a void is refused once more then',
+      inStatus('expired', { reconciliation: aDoubt(LATER, { openedMs: DUE, tries: 3 }) }),
+      { type: 'UNPROVEN', reason: 'not voided, code 309', nowMs: DUE + policy.reconcileListAfterMs },
+      { phase: 'releasing', effect: 'query', reviewReason: 'unresolved_for_long' }
+    ],
+    [
       'is released when the network says that it is too late for a void',
       releasing,
       { type: 'REJECTED', code: '101', isTooLate: true },

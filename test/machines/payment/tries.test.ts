@@ -215,4 +215,16 @@ describe('the void of a duplicate that the record goes on to show', () => {
     expect(Math.min(...gaps)).to.be.at.least(5_000)
     expect(payment.progress).to.include({ reviewReason: 'duplicate_sale', notification: null })
   })
+
+  it('may leave a second after it was decided: the next one counts from there', () => {
+    const found = { type: 'FOUND', sale: aSale(), isOther: false, duplicateSaleId: 'sale-2' } as const
+    const first = decide(aPayment({ progress: inStatus('captured').progress }), { ...found, nowMs: NOW }, policy)
+    if (first.kind === 'refused') throw new Error('refused')
+    const effectAt = (nowMs: number) => {
+      const next = decide(first.payment, { ...found, nowMs }, policy)
+      return next.kind === 'taken' ? next.effect : next
+    }
+    expect(first.effect).to.include({ kind: 'void' })
+    expect([effectAt(NOW + 5_500), effectAt(NOW + 6_000)?.kind]).to.deep.equal([null, 'void'])
+  })
 })
