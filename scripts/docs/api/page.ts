@@ -59,23 +59,14 @@ function routeTable(): string {
   return table(['Route', 'Permission', '`Idempotency-Key`', 'Body'], rows)
 }
 
-/** The texts of answers and events that may get other values, with those of today. */
+/** The texts of answers and events that may get other values. */
 function growingLists(): string {
-  const fieldsOf = new Map<string, string[]>()
-  for (const { name, schema } of components) {
-    for (const [field, { [KNOWN_VALUES]: values }] of Object.entries(schema.properties)) {
-      if (!Array.isArray(values)) continue
-      const words =
-        name === 'ErrorDetail' && field === 'code'
-          ? 'those of [ERRORS.md](ERRORS.md)'
-          : values.map(value => `\`${value}\``).join(' ')
-      fieldsOf.set(words, [...(fieldsOf.get(words) ?? []), `\`${name}.${field}\``])
-    }
-  }
-  return table(
-    ['Field', 'Values today'],
-    [...fieldsOf].map(([words, fields]) => [fields.join(' '), words])
+  const fields = components.flatMap(({ name, schema }) =>
+    Object.entries(schema.properties).flatMap(([field, { [KNOWN_VALUES]: values }]) =>
+      Array.isArray(values) ? [`\`${name}.${field}\``] : []
+    )
   )
+  return `${fields.join(', ')}.`
 }
 
 /** The errors of every route, and those of every route with a body, stated once. */
