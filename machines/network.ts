@@ -3,6 +3,7 @@
  *
  * The adapter (workers/network/) turns HTTP into these; the machine decides on nothing else. Amounts are cents.
  */
+import type { Lease } from './lease.js'
 
 /** Transaction identifiers at the card network; `null` where the network gave none. */
 export interface NetworkReferences {
@@ -116,18 +117,18 @@ export interface AuthoriseRequest {
   readonly buyer: Buyer
 }
 
-/** The card network. No method throws: every failure is an outcome. `signal` stops
+/** The card network. No method throws: every failure is an outcome. A lease that is lost stops
  * a call before it starts, and a query also while it is under way. */
 export interface CardNetwork {
-  authorise(request: AuthoriseRequest, signal: AbortSignal): Promise<CallOutcome>
+  authorise(request: AuthoriseRequest, lease: Lease): Promise<CallOutcome>
   /** Captures `amountCents` of an authorised sale; the network allows exactly one capture. */
-  capture(saleId: string, amountCents: number, signal: AbortSignal): Promise<CallOutcome>
+  capture(saleId: string, amountCents: number, lease: Lease): Promise<CallOutcome>
   /** Voids or refunds. `null` voids the whole sale; an amount is additive at the network: never repeat it blindly. */
-  void(saleId: string, amountCents: number | null, signal: AbortSignal): Promise<CallOutcome>
+  void(saleId: string, amountCents: number | null, lease: Lease): Promise<CallOutcome>
   /** All sales under one order id, each with its present state. */
-  query(orderId: string, signal: AbortSignal): Promise<QueryOutcome>
+  query(orderId: string, lease: Lease): Promise<QueryOutcome>
   /** The order id that a sale belongs to, for notifications that name only the sale. `null`: unknown or no answer. */
-  findOrderId(saleId: string, signal: AbortSignal): Promise<string | null>
+  findOrderId(saleId: string, lease: Lease): Promise<string | null>
 }
 
 /** Our order id at the network is the payment id without its hyphens: reconciliation asks by it. */

@@ -1,12 +1,13 @@
 /**
  * The lock that keeps two workers off one payment, by Redlock (decision 1).
  *
- * It only saves network calls; correctness rests on the version compare of commit.lua. A lost lock aborts the
- * holder's signal, which stops new calls only: a call that has begun runs to its end, and its result is committed. While
+ * It only saves network calls; correctness rests on the version compare of commit.lua. The holder of a lost lock begins no
+ * other call: one that has begun runs to its end, and its result is committed. While
  * the lock servers are unavailable, work continues without a lock once every earlier lock has expired (decision 25).
  */
 import type { Redis as Single } from 'ioredis'
 import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
+import type { Lease } from '../../machines/lease.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Redis } from '../connection/connections.js'
@@ -14,12 +15,12 @@ import { keys } from '../keys.js'
 
 export interface PaymentLock {
   /**
-   * Runs `work` under the lock `name`: the payment key of a payment, or its `deliveryLock`. `held` aborts when the lock is
-   * lost or may be. The signal is used again after the work is done, so its listeners must be removed by then.
+   * Runs `work` under the lock `name`: the payment key of a payment, or its `deliveryLock`. Its lease is lost when the lock is
+   * lost or may be.
    * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been unavailable
    * for less than the life of a lock; afterwards `work` runs without one.
    */
-  hold<T>(name: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
+  withLock<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | 'taken'>
 }
 
 /** The name of the lock for the webhooks of a payment. A lock of its own: a slow receiver must not delay a capture. */
@@ -39,21 +40,20 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   redlock.on('error', error => {
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
   })
-  const unused: Hold[] = []
   const outage = watchOutage(ttlMs, log, async () => {
     // The process stops and has closed it; a client that ends otherwise connects again at once.
     if (clients.some(client => client.status === 'end')) return
     await (await acquire(redlock, 'probe', ttlMs))?.release()
   })
   return {
-    async hold(name, work) {
+    async withLock(name, work) {
       const lock = outage.isDown() ? 'none' : await acquire(redlock, name, ttlMs).catch(outage.failed)
       if (lock === null) return 'taken'
-      const keeper = keepAlive(lock === 'none' ? leaseOfTime(ttlMs) : lock, ttlMs, unused)
+      const lease = new RenewedLease(lock === 'none' ? lockOfTime(ttlMs) : lock, ttlMs)
       try {
-        return await work(keeper.signal)
+        return await work(lease)
       } finally {
-        keeper.release()
+        lease.release()
       }
     }
   }
@@ -135,9 +135,9 @@ async function votesAgainst(error: ExecutionError): Promise<Error[]> {
 }
 
 /** What is renewed during the work; `expiration` is wall time (ms). */
-interface Lease {
+interface Renewable {
   readonly expiration: number
-  extend(ttlMs: number): Promise<Lease>
+  extend(ttlMs: number): Promise<Renewable>
   release(): Promise<unknown>
 }
 
@@ -145,88 +145,82 @@ interface Lease {
  * Stands in for a lock while the lock servers are unavailable. A process that was suspended for `ttlMs` can't renew it: another
  * worker may have taken its command over.
  */
-function leaseOfTime(ttlMs: number): Lease {
+function lockOfTime(ttlMs: number): Renewable {
   const expiration = Date.now() + ttlMs
   return {
     expiration,
     extend: async () => {
       if (Date.now() >= expiration) throw new Error('the process was suspended for longer than the life of a lock')
-      return leaseOfTime(ttlMs)
+      return lockOfTime(ttlMs)
     },
     release: async () => undefined
   }
 }
 
 /**
- * The signal of a holder. Its `aborted` compares the time itself: after a suspension Node handles the answers that wait
- * on sockets before its timers, so a timer alone would abort after the next call has begun.
+ * Renews a lock at half time. The lease is lost when the lock's own time is over or a server says that the lock is lost. A
+ * renewal without an answer is tried again until then: a server that stalls for a second does not cost the holder its lock.
  */
-class Hold {
-  /** Wall time (ms). */
-  expiresAtMs = Number.POSITIVE_INFINITY
-  isLost = false
-  readonly #controller = new AbortController()
-  readonly signal = this.#controller.signal
+class RenewedLease implements Lease {
+  readonly #ttlMs: number
+  readonly #listeners = new Set<() => void>()
+  #lock: Renewable
+  #state: 'held' | 'lost' | 'released' = 'held'
+  #renewal: NodeJS.Timeout | undefined
+  #expiry: NodeJS.Timeout | undefined
 
-  constructor() {
-    Object.defineProperty(this.signal, 'aborted', {
-      get: () => {
-        if (Date.now() >= this.expiresAtMs) this.lose()
-        return this.isLost
-      }
-    })
+  constructor(lock: Renewable, ttlMs: number) {
+    this.#ttlMs = ttlMs
+    this.#lock = lock
+    this.#schedule()
   }
 
-  lose(): void {
-    if (this.isLost) return
-    this.isLost = true
-    this.#controller.abort(new Error('the lock of the payment expired'))
+  /**
+   * Compares the time itself: after a suspension Node handles the answers that wait on sockets before its timers, so a
+   * timer alone would end the lease after the next call has begun.
+   */
+  isLost(): boolean {
+    if (Date.now() >= this.#lock.expiration) this.#lose()
+    return this.#state === 'lost'
   }
-}
 
-/**
- * Renews at half time, and aborts when the lock's own time is over or a server says that the lock is lost. A renewal
- * without an answer is tried again until then: a server that stalls for a second does not cost the holder its lock.
- *
- * `unused` are the signals that aborted nothing: they serve again. Node puts each signal, 740 bytes, straight into old
- * space (measured), which only a full collection frees; one for each payment would bring that on all the time.
- */
-function keepAlive(first: Lease, ttlMs: number, unused: Hold[]): { signal: AbortSignal; release: () => void } {
-  const hold = unused.pop() ?? new Hold()
-  let lock = first
-  let renewal: NodeJS.Timeout
-  let expiry: NodeJS.Timeout
-  const schedule = (): void => {
-    hold.expiresAtMs = lock.expiration
-    renewal = setTimeout(() => void renew(), ttlMs / 2)
-    expiry = setTimeout(lose, Math.max(0, lock.expiration - Date.now()))
+  onLost(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
-  const renew = async (): Promise<void> => {
+
+  release(): void {
+    if (this.#state === 'held') this.#state = 'released'
+    this.#clear()
+    // Not awaited: an unreleased lock expires, and a result must not wait for it.
+    this.#lock.release().catch(() => undefined)
+  }
+
+  #schedule(): void {
+    this.#renewal = setTimeout(() => void this.#renew(), this.#ttlMs / 2)
+    this.#expiry = setTimeout(() => this.#lose(), Math.max(0, this.#lock.expiration - Date.now()))
+  }
+
+  async #renew(): Promise<void> {
     try {
-      lock = await lock.extend(ttlMs)
-      clearTimeout(expiry)
-      if (!isReleased) schedule()
+      this.#lock = await this.#lock.extend(this.#ttlMs)
+      this.#clear()
+      if (this.#state !== 'released') this.#schedule()
     } catch (error) {
-      if (await isTaken(error)) lose()
-      else if (!isReleased && !hold.isLost) renewal = setTimeout(() => void renew(), ttlMs / RENEWALS_AGAIN)
+      if (await isTaken(error)) this.#lose()
+      else if (this.#state === 'held')
+        this.#renewal = setTimeout(() => void this.#renew(), this.#ttlMs / RENEWALS_AGAIN)
     }
   }
-  const lose = (): void => {
-    // After the release the signal is another holder's.
-    if (!isReleased) hold.lose()
+
+  #lose(): void {
+    if (this.#state !== 'held') return
+    this.#state = 'lost'
+    for (const listener of this.#listeners) listener()
   }
-  let isReleased = false
-  schedule()
-  return {
-    signal: hold.signal,
-    release: () => {
-      isReleased = true
-      clearTimeout(renewal)
-      clearTimeout(expiry)
-      hold.expiresAtMs = Number.POSITIVE_INFINITY
-      if (!hold.isLost) unused.push(hold)
-      // Not awaited: an unreleased lock expires, and a result must not wait for it.
-      lock.release().catch(() => undefined)
-    }
+
+  #clear(): void {
+    clearTimeout(this.#renewal)
+    clearTimeout(this.#expiry)
   }
 }

@@ -14,6 +14,7 @@ import { createPaymentStore } from '../../redis/payments/payments.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
+import { endlessLease } from '../../workers/network/lease-until.js'
 import { notificationRound } from '../../workers/payments/notification-rounds.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { approvedAndCaptured, FakeNetwork } from '../support/fake-network.js'
@@ -191,7 +192,7 @@ describe('workers with archived payments', () => {
     expect([...archive.rows.values()].join()).to.contain('Ada')
     const next = aWorker(test, ({ payments }) => ({
       payments: withArchive(payments, archive, { writes: unreplicated(test.redis) }),
-      lock: { hold: (_, work) => work(new AbortController().signal) }
+      lock: { withLock: (_, work) => work(endlessLease) }
     }))
     await next.handle({ ...entry, deliveryCount: 1 })
     expect([...archive.rows.values()].join()).not.to.contain('Ada')

@@ -3,6 +3,7 @@
  * the operation passes, then one run for each of them. What only a death brings about, such as giving back what the dead
  * one held, is tried with a second death in the same life.
  */
+import { endlessLease } from '../../workers/network/lease-until.js'
 import { armNamedPoints, type CrashPoint } from '../support/crash-steps.js'
 import { audit } from './audit.js'
 import { auditMoving } from './audit-archive.js'
@@ -194,8 +195,7 @@ const lateVoids = (world: World, outside: Process): Mutant => ({
     network: {
       ...deps.network,
       void: async (saleId, amountCents) => {
-        const unaborted = new AbortController().signal
-        world.after(LATE_MS, outside, () => void deps.network.void(saleId, amountCents, unaborted))
+        world.after(LATE_MS, outside, () => void deps.network.void(saleId, amountCents, endlessLease))
         return { kind: 'ambiguous', reason: PLANTED }
       }
     }

@@ -2,6 +2,7 @@
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
  * exchanging the text of a script or one dependency of a process.
  */
+import type { Lease } from '../../machines/lease.js'
 import type { Payment } from '../../machines/model.js'
 import type { QueryOutcome } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
@@ -180,7 +181,7 @@ redis.call('XADD', KEYS[3], '*', 's'`
     description: 'A refund in doubt is sent again without a look at what is booked.',
     worker: deps => ({
       ...deps,
-      network: { ...deps.network, query: (orderId, signal) => blindQuery(deps, orderId, signal) }
+      network: { ...deps.network, query: (orderId, lease) => blindQuery(deps, orderId, lease) }
     })
   },
   'lost-refund': {
@@ -215,12 +216,8 @@ function withLastRefund(payment: Payment): Payment {
   return { ...payment, progress: { ...payment.progress, refunds: payment.progress.refunds.slice(-1) } }
 }
 
-async function blindQuery(
-  deps: WorkerDeps,
-  orderId: string,
-  signal: AbortSignal
-): ReturnType<WorkerDeps['network']['query']> {
-  const answer = await deps.network.query(orderId, signal)
+async function blindQuery(deps: WorkerDeps, orderId: string, lease: Lease): ReturnType<WorkerDeps['network']['query']> {
+  const answer = await deps.network.query(orderId, lease)
   if (answer.kind !== 'found') return answer
   const [first, ...rest] = answer.sales
   const blind = first.status === 'captured' ? { ...first, voidedCents: 0 } : first

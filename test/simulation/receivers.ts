@@ -2,6 +2,7 @@
  * The merchants' receivers of webhooks in a world, and the wires to them: they answer 2xx, fail, are silent or slow,
  * and note everything that arrives, in the order in which it arrives.
  */
+import type { Lease } from '../../machines/lease.js'
 import { type Sender, type SendOutcome, unanswered } from '../../workers/webhooks/sender.js'
 import { type Faults, strike } from './faults.js'
 import type { Process, World } from './world.js'
@@ -45,7 +46,7 @@ export class Receivers {
   /** The sender of one process. */
   connect(process: Process, timeoutMs: number): Sender {
     return {
-      post: (_url, _headers, body, signal) => this.#post(process, body, signal, timeoutMs),
+      post: (_url, _headers, body, lease) => this.#post(process, body, lease, timeoutMs),
       close: () => Promise.resolve()
     }
   }
@@ -55,24 +56,25 @@ export class Receivers {
     return [...this.#arrived.values()].filter(event => event.paymentId === paymentId)
   }
 
-  #post(process: Process, body: string, signal: AbortSignal, timeoutMs: number): Promise<SendOutcome> {
+  #post(process: Process, body: string, lease: Lease, timeoutMs: number): Promise<SendOutcome> {
     const world = this.#world
     return new Promise(resolve => {
       const fail = (reason: string): void => settle(unanswered(reason))
-      const onAbort = (): void => fail('the delivery was interrupted')
+      const interrupt = (): void => fail('the delivery was interrupted')
+      let stopListening = (): void => undefined
       let isSettled = false
       const settle = (outcome: SendOutcome): void => {
         if (isSettled) return
         isSettled = true
         patience.isCancelled = true
-        signal.removeEventListener('abort', onAbort)
+        stopListening()
         world.trace('webhook', () => `${JSON.stringify(outcome)} to ${body}`)
         resolve(outcome)
       }
       const patience = world.after(timeoutMs, process, () => fail('no answer in time'))
-      if (signal.aborted) return onAbort()
+      if (lease.isLost()) return interrupt()
       if (strike(world, this.#faults, process, () => `before a webhook: ${body}`, POST_WEIGHT)) return
-      signal.addEventListener('abort', onAbort)
+      stopListening = lease.onLost(interrupt)
       // A process that is suspended while it connects sends late.
       world.after(this.#latencyMs(), process, () => {
         if (isSettled) return

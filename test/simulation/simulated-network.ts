@@ -2,6 +2,7 @@
  * The card network of a world: the acquirer of the simulator with its ledger, behind a wire that loses, delays and
  * doubles what it carries. The service's own adapter (workers/network/card-network.ts) speaks to it.
  */
+import type { Lease } from '../../machines/lease.js'
 import type { CardNetwork } from '../../machines/network.js'
 import type { Config } from '../../runtime/config.js'
 import { Acquirer, type AcquirerAnswer } from '../../scripts/simulator/acquirer.js'
@@ -79,7 +80,7 @@ export class SimulatedNetwork {
   /** The adapter as one worker has it, with its circuit. */
   connect(process: Process, config: Config): CardNetwork {
     const transport: Transport = {
-      send: (request, signal) => this.#send(process, request, signal),
+      send: (request, lease) => this.#send(process, request, lease),
       close: () => Promise.resolve()
     }
     const transactions = new WatchedTransport(transport, {
@@ -92,23 +93,24 @@ export class SimulatedNetwork {
     return networkOver(transactions, transport, config)
   }
 
-  #send(process: Process, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+  #send(process: Process, request: WireRequest, lease: Lease): Promise<Exchange> {
     const world = this.#world
     return new Promise(resolve => {
-      const onAbort = (): void => settle({ kind: 'ambiguous', reason: 'the caller gave up' })
+      let stopListening = (): void => undefined
       const settle = (exchange: Exchange): void => {
-        signal.removeEventListener('abort', onAbort)
+        stopListening()
         world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
         resolve(exchange)
       }
-      if (signal.aborted) return settle({ kind: 'not_sent', reason: 'the caller gave up' })
+      if (lease.isLost()) return settle({ kind: 'not_sent', reason: 'the caller gave up' })
       if (strike(world, this.#faults, process, () => `before ${request.method} ${request.path}`)) return
       if (this.#happens('notSent')) {
         world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
         return
       }
       this.onSent(request)
-      if (request.method === 'GET') signal.addEventListener('abort', onAbort)
+      if (request.method === 'GET')
+        stopListening = lease.onLost(() => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
       this.#carry(process, request, settle)
     })

@@ -3,6 +3,7 @@ import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import { type Config, readConfig } from '../../runtime/config.js'
 import type { Acquirer } from '../../scripts/simulator/acquirer.js'
 import type { SealedCard, TypedCard } from '../../vault/box.js'
+import { endlessLease } from '../../workers/network/lease-until.js'
 
 export interface InstallationOptions {
   /** Every worker works on any payment at any time, as if the lock servers had long been away. */
@@ -45,7 +46,7 @@ export function simulatedConfig(hasArchive: boolean): Config {
   return { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS, archiveUrl }
 }
 
-export const noLock: PaymentLock = { hold: (_, work) => work(new AbortController().signal) }
+export const noLock: PaymentLock = { withLock: (_, work) => work(endlessLease) }
 
 /** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
 export const openerOfTexts = {

@@ -75,6 +75,3 @@ export function purchase(changes: Partial<AuthoriseRequest> = {}, cardNumber = '
     ...changes
   }
 }
-
-/** A signal that never aborts. */
-export const noAbort: AbortSignal = new AbortController().signal

@@ -4,6 +4,7 @@
  * This file only wires the pure transformers (sale-request, answers, query-answers) to the transports. Nothing is sent
  * twice here: whether a call may be repeated is the caller's decision, because only the caller knows what is at stake.
  */
+import type { Lease } from '../../machines/lease.js'
 import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import { UNAVAILABLE_CENTS } from '../../machines/test-cards.js'
 import type { Config } from '../../runtime/config.js'
@@ -95,14 +96,14 @@ export function networkOver(
   queries: Transport,
   config: Pick<Config, 'networkAuthoriseTimeoutMs' | 'networkTimeoutMs' | 'environment'>
 ): CardNetwork & { close(): Promise<void> } {
-  const get = (path: string, signal: AbortSignal) =>
-    queries.send({ method: 'GET', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
-  const put = (path: string, signal: AbortSignal) =>
-    transactions.send({ method: 'PUT', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
-  const getSale = async (saleId: string, signal: AbortSignal) => readSale(await get(salePath(saleId), signal), saleId)
+  const get = (path: string, lease: Lease) =>
+    queries.send({ method: 'GET', path, body: null, timeoutMs: config.networkTimeoutMs }, lease)
+  const put = (path: string, lease: Lease) =>
+    transactions.send({ method: 'PUT', path, body: null, timeoutMs: config.networkTimeoutMs }, lease)
+  const getSale = async (saleId: string, lease: Lease) => readSale(await get(salePath(saleId), lease), saleId)
 
   return {
-    authorise: (request, signal) =>
+    authorise: (request, lease) =>
       withCrashPoints('network.authorise', async () => {
         if (config.environment === 'test' && request.amountCents === UNAVAILABLE_CENTS) {
           return { kind: 'not_sent', reason: 'the amount stands for an open circuit', isCircuitOpen: true }
@@ -110,33 +111,33 @@ export function networkOver(
         const body = saleBody(request)
         if (body === null) return { kind: 'rejected', code: 'brand_not_supported' }
         const timeoutMs = config.networkAuthoriseTimeoutMs
-        const exchange = await transactions.send({ method: 'POST', path: '/1/sales/', body, timeoutMs }, signal)
+        const exchange = await transactions.send({ method: 'POST', path: '/1/sales/', body, timeoutMs }, lease)
         return readAuthorisation(exchange, request)
       }),
 
-    capture: (saleId, amountCents, signal) =>
+    capture: (saleId, amountCents, lease) =>
       withCrashPoints('network.capture', async () =>
-        readCapture(await put(`${salePath(saleId)}/capture?amount=${amountCents}`, signal), saleId)
+        readCapture(await put(`${salePath(saleId)}/capture?amount=${amountCents}`, lease), saleId)
       ),
 
-    void: (saleId, amountCents, signal) =>
+    void: (saleId, amountCents, lease) =>
       withCrashPoints('network.void', async () => {
         const amount = amountCents === null ? '' : `?amount=${amountCents}`
         const isWhole = amountCents === null
-        return readVoid(await put(`${salePath(saleId)}/void${amount}`, signal), saleId, { isWhole })
+        return readVoid(await put(`${salePath(saleId)}/void${amount}`, lease), saleId, { isWhole })
       }),
 
-    query: (orderId, signal) =>
+    query: (orderId, lease) =>
       withCrashPoints('network.query', async () => {
-        const list = readSaleIds(await get(`/1/sales?merchantOrderId=${encodeURIComponent(orderId)}`, signal))
+        const list = readSaleIds(await get(`/1/sales?merchantOrderId=${encodeURIComponent(orderId)}`, lease))
         if (list.kind !== 'listed') return list
-        const answers = await Promise.all(list.saleIds.map(saleId => getSale(saleId, signal)))
+        const answers = await Promise.all(list.saleIds.map(saleId => getSale(saleId, lease)))
         return allOrNothing(answers.map(answer => ofOrder(answer, orderId)))
       }),
 
-    findOrderId: (saleId, signal) =>
+    findOrderId: (saleId, lease) =>
       withCrashPoints('network.findOrderId', async () => {
-        const answer = await getSale(saleId, signal)
+        const answer = await getSale(saleId, lease)
         return answer.kind === 'sale' ? answer.orderId : null
       }),
 

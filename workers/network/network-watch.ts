@@ -8,10 +8,12 @@
  * Enough calls in a row without an answer, or with refused credentials, open a circuit: each new sale would end in doubt, so
  * it is refused before anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
  */
+import type { Lease } from '../../machines/lease.js'
 import type { Environment } from '../../machines/model.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Logger } from '../../runtime/log.js'
+import { leaseUntil } from './lease-until.js'
 import type { Exchange, Transport, WireRequest } from './transport.js'
 
 /** A single call may time out because of its issuer. So many in a row without an answer are a fault of the network. */
@@ -82,13 +84,13 @@ export class WatchedTransport implements Transport {
   }
 
   /** A new sale is not sent while the circuit is open, unless it is a trial. */
-  async send(request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+  async send(request: WireRequest, lease: Lease): Promise<Exchange> {
     if (request.method === 'POST' && !this.#admitsSale()) {
       return { kind: 'not_sent', reason: `circuit open after ${this.#failure}`, isCircuitOpen: true }
     }
-    const exchange = await this.#transport.send(request, signal)
+    const exchange = await this.#transport.send(request, lease)
     // A call that its caller gave up says nothing about the network.
-    if (!signal.aborted) this.#note(request.path, exchange)
+    if (!lease.isLost()) this.#note(request.path, exchange)
     return exchange
   }
 
@@ -97,11 +99,11 @@ export class WatchedTransport implements Transport {
   }
 
   /** Sends the probe when there was no call for a while. Never rejects. */
-  async probeWhenIdle(signal: AbortSignal): Promise<void> {
+  async probeWhenIdle(lease: Lease): Promise<void> {
     const idleMs = this.#failures > 0 ? IDLE_AFTER_FAILURE_MS : IDLE_MS
     if (this.#isProbing || this.#clock.now() - this.#lastMs < idleMs) return
     this.#isProbing = true
-    await this.send(this.#probe, signal)
+    await this.send(this.#probe, lease)
     this.#isProbing = false
   }
 
@@ -201,7 +203,8 @@ function failureOf(exchange: Exchange): string | null {
 
 /** Makes the card network a warning of /readyz, and probes it while there are no calls. */
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
-  const timer = setInterval(() => hosts.forEach(host => void host.probeWhenIdle(signal)), TICK_MS)
+  const lease = leaseUntil(signal)
+  const timer = setInterval(() => hosts.forEach(host => void host.probeWhenIdle(lease)), TICK_MS)
   onStop('watch of the card network', () => clearInterval(timer))
   const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
     onWarning(part, () => {
@@ -215,7 +218,8 @@ export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onSto
 /** Sends one probe. Resolves to a sentence about what is wrong with its answer. Never rejects. */
 export async function probeOnce(transport: Transport, options: WatchedOptions): Promise<string | undefined> {
   const { baseUrl, probePath: path, timeoutMs } = options
-  const exchange = await transport.send({ method: 'GET', path, body: null, timeoutMs }, AbortSignal.timeout(timeoutMs))
+  const lease = leaseUntil(AbortSignal.timeout(timeoutMs))
+  const exchange = await transport.send({ method: 'GET', path, body: null, timeoutMs }, lease)
   const failure = failureOf(exchange)
   if (failure !== null)
     return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${CHECK_CONNECTION}`

@@ -6,8 +6,8 @@
  * later one is `ambiguous`. undici may move a request to a second connection when the first one closes. This handler
  * refuses a second start, so that nothing that moves money is sent twice.
  */
-import { setMaxListeners } from 'node:events'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
+import type { Lease } from '../../machines/lease.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { droppingContinue } from './unasked-continue.js'
 
@@ -35,10 +35,10 @@ export type Exchange =
 
 export interface Transport {
   /**
-   * Never rejects. `signal` gives the call up: `not_sent` if it had not started. A query that has started is
+   * Never rejects. A call whose lease is lost is given up: `not_sent` if it had not started. A query that has started is
    * `ambiguous` then. A call that moves money and has started runs to its end, because its answer is worth more.
    */
-  send(request: WireRequest, signal: AbortSignal): Promise<Exchange>
+  send(request: WireRequest, lease: Lease): Promise<Exchange>
   /** Ends after the calls under way; abort them first if that must not take long. Safe to call twice. */
   close(): Promise<void>
 }
@@ -69,9 +69,9 @@ export function createTransport(options: TransportOptions): Transport {
   })
   let closing: Promise<void> | null = null
   return {
-    send: (request, signal) =>
+    send: (request, lease) =>
       new Promise(resolve => {
-        const call = new Call(request, options.connectTimeoutMs, signal, resolve)
+        const call = new Call(request, options.connectTimeoutMs, lease, resolve)
         if (call.isSettled) return
         const { method, body } = request
         pool.dispatch({ method, path: prefix + request.path, headers: options.headers, body }, call)
@@ -83,16 +83,14 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** One call: settled exactly once, by the answer, an error, a deadline or the caller's signal. */
+/** One call: settled exactly once, by the answer, an error, a deadline or the loss of the caller's lease. */
 class Call implements Dispatcher.DispatchHandler {
   isSettled = false
   readonly #isQuery: boolean
   readonly #timeoutMs: number
-  readonly #signal: AbortSignal
+  readonly #lease: Lease
   readonly #resolve: (exchange: Exchange) => void
-  readonly #onAbort = () => {
-    if (this.#controller === null || this.#isQuery) this.#giveUp('the caller gave up')
-  }
+  #stopListening = (): void => undefined
   #timer: NodeJS.Timeout | undefined
   /** Set from the moment in which bytes may have left. */
   #controller: Dispatcher.DispatchController | null = null
@@ -104,20 +102,20 @@ class Call implements Dispatcher.DispatchHandler {
   constructor(
     { method, timeoutMs }: WireRequest,
     connectTimeoutMs: number,
-    signal: AbortSignal,
+    lease: Lease,
     resolve: (exchange: Exchange) => void
   ) {
     this.#isQuery = method === 'GET'
     this.#timeoutMs = timeoutMs
-    this.#signal = signal
+    this.#lease = lease
     this.#resolve = resolve
-    if (signal.aborted) {
+    if (lease.isLost()) {
       this.#giveUp('the caller gave up')
       return
     }
-    // A worker's one signal has a listener for each call under way; hundreds are no leak.
-    setMaxListeners(0, signal)
-    signal.addEventListener('abort', this.#onAbort)
+    this.#stopListening = lease.onLost(() => {
+      if (this.#controller === null || this.#isQuery) this.#giveUp('the caller gave up')
+    })
     this.#timer = setTimeout(() => this.#giveUp(`no connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
   }
 
@@ -125,8 +123,8 @@ class Call implements Dispatcher.DispatchHandler {
     const isSecondStart = this.#controller !== null
     if (isSecondStart) this.#giveUp('the connection was lost before the answer')
     // Aborting here, before anything is written, keeps the request from leaving. A lock can expire while the call waits for
-    // a connection, and the signal of a lock may abort only when it is read.
-    if (this.#signal.aborted || this.isSettled) {
+    // a connection, and its holder may learn that only by asking.
+    if (this.#lease.isLost() || this.isSettled) {
       controller.abort(new Error('The call was given up.'))
       return
     }
@@ -172,7 +170,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (this.isSettled) return
     this.isSettled = true
     clearTimeout(this.#timer)
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#stopListening()
     this.#resolve(exchange)
     if (exchange.kind === 'ambiguous') this.#controller?.abort(new Error(exchange.reason))
   }

@@ -1,4 +1,5 @@
 /** What the steps of one command share, while this worker has the lock of its payment. */
+import type { Lease } from '../../machines/lease.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommandRecorder } from './command-recorder.js'
@@ -8,8 +9,8 @@ export interface CommandRun {
   readonly entry: CommandEntry
   readonly deps: WorkerDeps
   readonly recorder: CommandRecorder
-  /** Aborts when the lock may be lost: no further call is begun then. */
-  readonly held: AbortSignal
+  /** Of the lock. */
+  readonly lease: Lease
   /** Runs before anything is changed or sent: a command that fails earlier is not begun. */
   readonly onBegin: () => void
 }

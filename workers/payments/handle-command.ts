@@ -131,9 +131,9 @@ class Handling {
   async #runUnlessTaken(): Promise<'ended' | 'taken'> {
     const [entry, deps, recorder] = [this.#entry, this.#deps, this.#recorder]
     recorder.waitsForLock()
-    const outcome = await deps.lock.hold(entry.paymentKey, async held => {
+    const outcome = await deps.lock.withLock(entry.paymentKey, async lease => {
       recorder.hasLock()
-      const run: CommandRun = { entry, deps, recorder, held, onBegin: this.#onBegin }
+      const run: CommandRun = { entry, deps, recorder, lease, onBegin: this.#onBegin }
       await (entry.command.kind === 'erase_buyer' ? eraseBuyer(run) : runCommand(run))
     })
     if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'ended'

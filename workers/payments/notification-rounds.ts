@@ -11,6 +11,7 @@ import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
+import { leaseUntil } from '../network/lease-until.js'
 import type { WorkerMetrics } from './payments-metrics.js'
 
 export interface NotificationDeps {
@@ -100,7 +101,7 @@ async function findOrderId(
   stopping: AbortSignal
 ): Promise<string | null> {
   return await timed(
-    () => network.findOrderId(saleId, stopping),
+    () => network.findOrderId(saleId, leaseUntil(stopping)),
     orderId => (orderId ? 'found' : 'no_answer'),
     (outcome, ms) => metrics.called(ms, { operation: 'find_order_id', outcome })
   )

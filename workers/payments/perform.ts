@@ -1,10 +1,10 @@
 /** Performs an effect: one call or query to the card network, whose outcome becomes an event. */
+import type { Lease } from '../../machines/lease.js'
 import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
 import { VOID_GAP_MS } from '../../machines/payment/tries.js'
-import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { VaultError } from '../../vault/vault-error.js'
 import type { CommandRun } from './command-run.js'
@@ -25,9 +25,9 @@ const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: VOID_GAP_MS
 /** Never rejects for what the network does. */
 export async function perform(effect: Effect, payment: Payment, run: CommandRun): Promise<PaymentEvent> {
   const { terms } = payment
-  const { deps, recorder, held } = run
+  const { deps, recorder, lease } = run
   if (effect.kind === 'query') {
-    const outcome = await recorder.call('query', () => deps.network.query(orderIdOf(terms.id), held))
+    const outcome = await recorder.call('query', () => deps.network.query(orderIdOf(terms.id), lease))
     warnOfTrouble('query', outcome, payment, deps)
     return queryEvent(outcome, payment.progress.references.saleId, deps.clock.now())
   }
@@ -36,11 +36,11 @@ export async function perform(effect: Effect, payment: Payment, run: CommandRun)
   const outcome = await untilSent(run, effect.kind === 'capture' ? 'capture' : 'void', () => {
     switch (effect.kind) {
       case 'capture':
-        return deps.network.capture(effect.saleId, effect.amountCents, held)
+        return deps.network.capture(effect.saleId, effect.amountCents, lease)
       case 'void':
-        return deps.network.void(effect.saleId, null, held)
+        return deps.network.void(effect.saleId, null, lease)
       case 'refund':
-        return deps.network.void(effect.saleId, effect.amountCents, held)
+        return deps.network.void(effect.saleId, effect.amountCents, lease)
     }
   })
   warnOfTrouble(effect.kind, outcome, payment, deps)
@@ -67,7 +67,7 @@ function warnOfTrouble(
 
 async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEvent> {
   const { terms } = payment
-  const { entry, deps, held } = run
+  const { entry, deps, lease } = run
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
   const record = entry.record ?? ''
@@ -104,7 +104,7 @@ async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEven
         isStoredCard: terms.card.cardId !== null,
         buyer: command.buyer
       },
-      held
+      lease
     )
   )
   warnOfTrouble('authorise', outcome, payment, deps)
@@ -116,25 +116,39 @@ async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEven
   return callEvent(outcome, deps.clock.now())
 }
 
-async function pauseAfterRefund({ progress }: Payment, { deps, held }: CommandRun): Promise<void> {
+async function pauseAfterRefund({ progress }: Payment, { deps, lease }: CommandRun): Promise<void> {
   // One that was refused counts as well: the acquirer got it.
   const lastMs = Math.max(0, ...progress.refunds.map(({ concludedAtMs }) => concludedAtMs ?? 0))
   const gapMs = REFUND_GAP_MS[deps.policy.environment]
   const leftMs = lastMs + gapMs - deps.clock.now()
-  if (leftMs > 0) await delay(Math.min(leftMs, gapMs), held)
+  if (leftMs > 0) await pause(Math.min(leftMs, gapMs), lease)
 }
 
 /** Retries a call that was not sent: for `networkRetryMs`, with growing pauses. An open circuit ends the retries. */
 async function untilSent(
-  { deps, recorder, held }: CommandRun,
+  { deps, recorder, lease }: CommandRun,
   operation: string,
   call: () => Promise<CallOutcome>
 ): Promise<CallOutcome> {
   const deadlineMs = performance.now() + deps.networkRetryMs
   for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= 2) {
     const outcome = await recorder.call(operation, call)
-    if (outcome.kind !== 'not_sent' || outcome.isCircuitOpen || held.aborted) return outcome
+    if (outcome.kind !== 'not_sent' || outcome.isCircuitOpen || lease.isLost()) return outcome
     if (performance.now() + pauseMs > deadlineMs) return outcome
-    await delay(pauseMs, held)
+    await pause(pauseMs, lease)
   }
+}
+
+/** Ends at once when the lease is lost. */
+function pause(ms: number, lease: Lease): Promise<void> {
+  return new Promise(resolve => {
+    if (lease.isLost()) return resolve()
+    const end = (): void => {
+      clearTimeout(timer)
+      stopListening()
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    const stopListening = lease.onLost(end)
+  })
 }

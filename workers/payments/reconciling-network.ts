@@ -5,6 +5,7 @@
  * another account knows none of our sales. So an absence counts only when the same host, asked at the same time, finds a
  * sale that is known to be booked. Otherwise it is no answer, and the payment stays in doubt.
  */
+import type { Lease } from '../../machines/lease.js'
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
@@ -12,6 +13,7 @@ import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconcilia
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { endlessLease } from '../network/lease-until.js'
 import { createVoidedReader } from './voided-amounts.js'
 
 /** Why an absence does not count. `denied`: the network does not find the known sale either. */
@@ -32,7 +34,6 @@ type Absence = Exclude<QueryOutcome, { kind: 'found' }>
 /** The same network, with an `authorise` that notes known sales, and a `query` that asks for one. */
 export function createReconcilingNetwork(network: CardNetwork, options: ReconcilingOptions): CardNetwork {
   const { knownSales, pace, account, onUnconfirmed, clock, log } = options
-  const unaborted = new AbortController().signal
   let rememberedAtMs = Number.NEGATIVE_INFINITY
   let lastControl: Promise<unknown> = Promise.resolve()
   let nextControl: Promise<QueryOutcome> | null = null
@@ -49,7 +50,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
   const askForKnown = (orderId: string): Promise<QueryOutcome> => {
     nextControl ??= lastControl.then(() => {
       nextControl = null
-      return network.query(orderId, unaborted)
+      return network.query(orderId, endlessLease)
     })
     lastControl = nextControl.catch(() => undefined)
     return nextControl
@@ -59,7 +60,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     warnRateLimited(log, { reason }, 'the card network knows no such sale, which is not believed')
     return { kind: 'no_answer', reason: text }
   }
-  const judgeAbsence = async (orderId: string, signal: AbortSignal): Promise<QueryOutcome> => {
+  const judgeAbsence = async (orderId: string, lease: Lease): Promise<QueryOutcome> => {
     const known = await knownSales.read()
     if (known?.account !== account) return unconfirmed('no_known_sale', 'No sale is known that proves an absence.')
     const paymentId = paymentIdOf(orderId)
@@ -68,7 +69,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     }
     const outcome = await askForKnown(known.orderId)
     // Asked again: the host may have been repaired after it denied this sale, and before it found the known one.
-    if (outcome.kind === 'found') return await network.query(orderId, signal)
+    if (outcome.kind === 'found') return await network.query(orderId, lease)
     return outcome.kind === 'absent'
       ? unconfirmed('denied', `The card network does not find the known sale ${known.orderId} either.`)
       : outcome
@@ -83,14 +84,14 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       return outcome
     },
     findOrderId: (...args) => network.findOrderId(...args),
-    async authorise(request, signal) {
-      const outcome = await network.authorise(request, signal)
+    async authorise(request, lease) {
+      const outcome = await network.authorise(request, lease)
       if (outcome.kind === 'approved') noteBooked(request.orderId)
       return outcome
     },
-    async query(orderId, signal) {
-      const answer = await network.query(orderId, signal)
-      const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
+    async query(orderId, lease) {
+      const answer = await network.query(orderId, lease)
+      const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, lease) : answer
       if (answer.kind === 'no_answer') return answer
       const outcome = judged.kind === 'found' ? await readVoided(orderId, judged) : judged
       await noteOn(pace, outcome)

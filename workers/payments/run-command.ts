@@ -62,7 +62,7 @@ type Next = Turn | null | 'ended'
 /** Decides, commits and acts once. */
 async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
   const { payment, event, isOutcome } = turn
-  const { entry, deps, recorder, held } = run
+  const { entry, deps, recorder, lease } = run
   const policy = policyFor(entry.partition, deps)
   const isLookFirst = isLookedAtFirst(payment, event, policy)
   const decision = decide(payment, event, policy)
@@ -82,7 +82,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
   }
   deps.inspection?.decided(payment, event, decision)
   if (effect === null) return 'ended'
-  if (held.aborted) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
+  if (lease.isLost()) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
   const outcome = isLookFirst ? unsentEvent(event.nowMs) : await perform(effect, decision.payment, run)
   return { payment: decision.payment, event: notBefore(event.nowMs, outcome), isOutcome: true }
 }

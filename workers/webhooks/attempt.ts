@@ -1,5 +1,6 @@
 /** One attempt to deliver one event: sign and send. */
 import { encodeEvent, eventTypeOf } from '../../contract/webhook-event.js'
+import type { Lease } from '../../machines/lease.js'
 import type { Outcome } from '../../machines/webhook-delivery.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt, QueuedEvent } from '../../redis/webhooks/webhook-event.js'
@@ -10,18 +11,18 @@ import { signatureHeader } from './signature.js'
 
 const USER_AGENT = 'card-payments-webhooks/1'
 
-/** Never rejects. `signal` interrupts it; its result then has no meaning. */
+/** Never rejects. The loss of the lease interrupts it; its result then has no meaning. */
 export async function attemptDelivery(
   event: QueuedEvent,
   endpoint: WebhookEndpoint | null,
   merchantId: string,
   deps: DeliveryDeps,
-  signal: AbortSignal
+  lease: Lease
 ): Promise<{ readonly outcome: Outcome; readonly attempt: Attempt }> {
   const { eventId, change, traceparent } = event
   const atMs = deps.clock.now()
   const startedMs = performance.now()
-  const { status, retryAfterMs, note } = await send(event, endpoint, merchantId, atMs, deps, signal)
+  const { status, retryAfterMs, note } = await send(event, endpoint, merchantId, atMs, deps, lease)
   const durationMs = Math.round(performance.now() - startedMs)
   recordStep('webhook attempt', null, durationMs, {
     kind: 'CLIENT',
@@ -42,7 +43,7 @@ async function send(
   merchantId: string,
   atMs: number,
   { secrets, sender, metrics, log }: DeliveryDeps,
-  signal: AbortSignal
+  lease: Lease
 ): Promise<SendOutcome> {
   if (endpoint === null) return unanswered('the merchant has no webhook endpoint')
   try {
@@ -58,7 +59,7 @@ async function send(
         body
       )
     }
-    return await sender.post(endpoint.url, headers, body, signal)
+    return await sender.post(endpoint.url, headers, body, lease)
   } catch (error) {
     metrics.failed('unsent')
     log.error({ err: error, merchant_id: merchantId, event_id: event.eventId }, 'a webhook could not be sent')

@@ -6,6 +6,7 @@
  * writes nothing, because the command is no longer its own. So an event may arrive twice, but never before the one
  * before it was concluded.
  */
+import type { Lease } from '../../machines/lease.js'
 import { type Conclusion, conclude, type Failing, hindranceOf } from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
@@ -35,7 +36,7 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
     const receiver = receiverOf(entry.merchantId)
     const ids = idsOf(entry)
     const attempt = (): Promise<'ended' | 'cut' | 'taken'> =>
-      lock.hold(deliveryLock(entry.paymentKey), held => deliverFirst(entry, receiver, deps, { held, interrupted }))
+      lock.withLock(deliveryLock(entry.paymentKey), lease => deliverFirst(entry, receiver, deps, lease, interrupted))
     try {
       const outcome = await untilFree(attempt, { lockedPauseMs, waitsFor, ids, log, stopping })
       if (outcome === 'ended') return 'ended'
@@ -61,18 +62,13 @@ function idsOf({ paymentKey, merchantId }: DeliveryEntry): Readonly<Record<strin
   return { payment_id: paymentIdOfKey(paymentKey), merchant_id: merchantId }
 }
 
-interface Signals {
-  /** Aborts when the lock is lost. */
-  readonly held: AbortSignal
-  readonly interrupted: AbortSignal
-}
-
 /** Runs under the lock. `cut`: the attempt was interrupted, so the event stays first and is sent again. */
 async function deliverFirst(
   entry: DeliveryEntry,
   receiver: Receiver,
   deps: DeliveryDeps,
-  { held, interrupted }: Signals
+  lease: Lease,
+  interrupted: AbortSignal
 ): Promise<'ended' | 'cut'> {
   const { queue, clock, delaysMs, log } = deps
   const first = await queue.first(entry)
@@ -84,9 +80,9 @@ async function deliverFirst(
   const isTrial = entry.kind === 'trial'
   const hindrance = hindranceOf(first, { isTrial, hasRoom: receiver.room > 0 })
   const send = (queued: QueuedEvent) =>
-    receiver.during(() => attemptDelivery(queued, endpoint, entry.merchantId, deps, held))
+    receiver.during(() => attemptDelivery(queued, endpoint, entry.merchantId, deps, lease))
   const sent = hindrance !== null || event === null ? null : await send(event)
-  if (sent !== null && (held.aborted || interrupted.aborted)) return 'cut'
+  if (sent !== null && (lease.isLost() || interrupted.aborted)) return 'cut'
   if (sent !== null) receiver.note(sent.attempt.status)
   const outcome = sent?.outcome ?? { kind: hindrance ?? 'damaged' }
   const circumstances = { nowMs: clock.now(), random: deps.random(), isTrial, delaysMs }

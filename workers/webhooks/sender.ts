@@ -7,6 +7,7 @@
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { holdsCardData } from '../../machines/card-data-in-text.js'
+import type { Lease } from '../../machines/lease.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { droppingContinue } from '../network/unasked-continue.js'
@@ -27,7 +28,7 @@ export function unanswered(reason: string): SendOutcome {
 
 export interface Sender {
   /** Never rejects. */
-  post(url: string, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<SendOutcome>
+  post(url: string, headers: Readonly<Record<string, string>>, body: string, lease: Lease): Promise<SendOutcome>
   /** Aborts the requests in flight. */
   close(): Promise<void>
 }
@@ -74,11 +75,11 @@ export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions):
     }
   })
   return {
-    post: (url, headers, body, signal) =>
+    post: (url, headers, body, lease) =>
       new Promise(done => {
         const target = new URL(url)
         if (target.protocol !== 'https:') return done(unanswered('the URL is not https'))
-        const exchange = new Exchange(timeoutMs, signal, done)
+        const exchange = new Exchange(timeoutMs, lease, done)
         agent.dispatch(
           { origin: target.origin, path: target.pathname + target.search, method: 'POST', headers, body },
           exchange
@@ -96,9 +97,8 @@ function bare(hostname: string): string {
 /** Settled exactly once: by the answer, an error, the deadline or the caller. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #done: (outcome: SendOutcome) => void
-  readonly #signal: AbortSignal
   readonly #timer: NodeJS.Timeout
-  readonly #onAbort = (): void => this.#end('the delivery was interrupted')
+  readonly #stopListening: () => void
   #isSettled = false
   #controller: Dispatcher.DispatchController | null = null
   #answer: { status: number; retryAfterMs: number | null } | null = null
@@ -107,12 +107,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #start: Buffer = Buffer.alloc(0)
 
-  constructor(timeoutMs: number, signal: AbortSignal, done: (outcome: SendOutcome) => void) {
+  constructor(timeoutMs: number, lease: Lease, done: (outcome: SendOutcome) => void) {
     this.#done = done
-    this.#signal = signal
     this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs} ms`), timeoutMs)
-    signal.addEventListener('abort', this.#onAbort)
-    if (signal.aborted) this.#onAbort()
+    const interrupt = (): void => this.#end('the delivery was interrupted')
+    this.#stopListening = lease.onLost(interrupt)
+    if (lease.isLost()) interrupt()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -155,7 +155,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return
     this.#isSettled = true
     clearTimeout(this.#timer)
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#stopListening()
     const isText = this.#encoding === 'identity'
     const text = oneLine(this.#start.toString('utf8'))
     const kept = holdsCardData(text) ? '(an answer with card data)' : text

@@ -72,7 +72,7 @@ describe('connections to a Redis that goes silent without closing them', () => {
         recoveryMs(() => commands.set('silent-server-test', '1')),
         recoveryMs(() => readCommands(blocking, paymentWork, 'worker', [PARTITION], 1)),
         recoveryMs(hearing),
-        recoveryMs(() => locks.hold('silent-server-test', async () => undefined))
+        recoveryMs(() => locks.withLock('silent-server-test', async () => undefined))
       ])
     await all()
     proxy.blackhole()

@@ -43,7 +43,7 @@ describe('a worker with three lock servers', function () {
   it('starts while one of them is away, warns of it, and uses it when it is back', async () => {
     await servers[0]?.kill()
     const lock = createPaymentLock(open(), 1_000, process.log)
-    const tried = () => lock.hold('p1', async () => 'done').catch(() => null)
+    const tried = () => lock.withLock('p1', async () => 'done').catch(() => null)
     await until('a majority is connected', async () => (await tried()) === 'done')
     const { problems, warnings } = await process.health()
     expect(problems).to.deep.equal({})
@@ -61,7 +61,7 @@ describe('a worker with three lock servers', function () {
     it(`holds locks when one of them ${how} while it runs`, async () => {
       const [a, b] = [createPaymentLock(open(), 5_000, process.log), createPaymentLock(open(), 5_000, process.log)]
       const isHeld = async (): Promise<boolean> =>
-        (await a.hold('p3', () => b.hold('p3', async () => 'done')).catch(() => null)) === 'taken'
+        (await a.withLock('p3', () => b.withLock('p3', async () => 'done')).catch(() => null)) === 'taken'
       await until('all three answer', async () => !('locks' in (await process.health()).warnings))
       await until('locks hold', isHeld)
       servers[0]?.signal(signal)
@@ -81,11 +81,12 @@ describe('a worker with three lock servers', function () {
   it('works without locks when two of them are away, and warns of it', async () => {
     await Promise.all([servers[0]?.kill(), servers[1]?.kill()])
     const [a, b] = [createPaymentLock(open(), 500, process.log), createPaymentLock(open(), 500, process.log)]
-    const worksWith = async (lock: typeof a) => (await lock.hold('p2', async () => 'done').catch(() => null)) === 'done'
+    const worksWith = async (lock: typeof a) =>
+      (await lock.withLock('p2', async () => 'done').catch(() => null)) === 'done'
     const startedMs = performance.now()
     await until('the payment is worked on', () => worksWith(a))
     expect(performance.now() - startedMs).to.be.at.least(500)
-    await until('both work on it', () => a.hold('p2', () => worksWith(b)))
+    await until('both work on it', () => a.withLock('p2', () => worksWith(b)))
     const { problems, warnings } = await process.health()
     expect(problems).to.deep.equal({})
     expect(warnings['locks']).to.contain('2 of the 3 servers of REDLOCK_URLS do not answer')
@@ -93,7 +94,7 @@ describe('a worker with three lock servers', function () {
     await restart(servers[1])
     await until(
       'locks hold again',
-      async () => (await a.hold('p2', () => b.hold('p2', async () => 'done'))) === 'taken'
+      async () => (await a.withLock('p2', () => b.withLock('p2', async () => 'done'))) === 'taken'
     )
     await restart(servers[0])
   })

@@ -24,37 +24,37 @@ describe('payment lock', () => {
 
   it('runs the work of one holder at a time, and gives its result', async () => {
     const [a, b] = [await lockWith(5_000), await lockWith(5_000)]
-    const result = await a.hold('p1', async () => {
-      expect(await b.hold('p1', async () => 'never')).to.equal('taken')
-      expect(await b.hold('p2', async () => 'other')).to.equal('other')
+    const result = await a.withLock('p1', async () => {
+      expect(await b.withLock('p1', async () => 'never')).to.equal('taken')
+      expect(await b.withLock('p2', async () => 'other')).to.equal('other')
       return 'done'
     })
     expect(result).to.equal('done')
-    await until('the lock is free', async () => (await b.hold('p1', async () => 'mine')) === 'mine')
+    await until('the lock is free', async () => (await b.withLock('p1', async () => 'mine')) === 'mine')
   })
 
   it('is free again after work that failed', async () => {
     const lock = await lockWith(5_000)
-    const failure = await lock.hold('p1', () => Promise.reject(new Error('broken'))).catch((error: Error) => error)
+    const failure = await lock.withLock('p1', () => Promise.reject(new Error('broken'))).catch((error: Error) => error)
     expect(failure).to.have.property('message', 'broken')
-    await until('the lock is free', async () => (await lock.hold('p1', async () => 'mine')) === 'mine')
+    await until('the lock is free', async () => (await lock.withLock('p1', async () => 'mine')) === 'mine')
   })
 
   it('is renewed for as long as the work takes', async () => {
     const lock = await lockWith(1_000)
-    await lock.hold('p1', async held => {
+    await lock.withLock('p1', async lease => {
       const ends = Date.now() + 2_200
       await until('two lives of the lock are over', () => Date.now() > ends)
-      expect(held.aborted).to.equal(false)
+      expect(lease.isLost()).to.equal(false)
       expect(await test.secrets.exists(keys.lock('p1'))).to.equal(1)
     })
   })
 
   it('tells its holder when it is lost', async () => {
     const lock = await lockWith(300)
-    await lock.hold('p1', async held => {
+    await lock.withLock('p1', async lease => {
       await test.secrets.set(keys.lock('p1'), 'another holder')
-      await until('the holder hears of it', () => held.aborted, 2_000)
+      await until('the holder hears of it', () => lease.isLost(), 2_000)
     })
     expect(await test.secrets.get(keys.lock('p1'))).to.equal('another holder')
   })
@@ -62,40 +62,40 @@ describe('payment lock', () => {
   it('stays with its holder while a server that does not answer a renewal may still have it', async () => {
     const server = new SlowToRenew()
     const lock = createPaymentLock([server.client], 1_000, log)
-    await lock.hold('p1', async held => {
+    await lock.withLock('p1', async lease => {
       await until('the lock is being renewed', () => server.renewal !== null)
       server.renewal?.reject(new Error('Connection is closed.'))
       const ends = Date.now() + 1_500
       await until('the first life of the lock is over', () => Date.now() > ends)
-      expect(held.aborted).to.equal(false)
+      expect(lease.isLost()).to.equal(false)
     })
   })
 
-  it('ignores a loss that comes after the release: the next holder may have the same signal', async () => {
+  it('ignores a loss that comes after the release', async () => {
     const server = new SlowToRenew()
     const lock = createPaymentLock([server.client], 100, log)
-    await lock.hold('p1', () => until('the lock is being renewed', () => server.renewal !== null))
-    await lock.hold('p2', async held => {
+    await lock.withLock('p1', () => until('the lock is being renewed', () => server.renewal !== null))
+    await lock.withLock('p2', async lease => {
       server.renewal?.reject(new Error('another holder has the lock'))
       await new Promise(resolve => setImmediate(resolve))
-      expect(held.aborted).to.equal(false)
+      expect(lease.isLost()).to.equal(false)
     })
   })
 
   it('rejects while an earlier lock may live, works without one afterwards, and locks again when the server is back', async () => {
     const server = new Switched(test.secrets)
     const lock = createPaymentLock([server.client], 400, log)
-    const tried = () => lock.hold('p1', async held => held.aborted).catch((error: Error) => error.message)
+    const tried = () => lock.withLock('p1', async lease => lease.isLost()).catch((error: Error) => error.message)
     expect(await tried()).to.equal(false)
     server.isAway = true
     const startedMs = performance.now()
     expect(await tried()).to.equal('Connection is closed.')
     await until('the work is done without a lock', async () => (await tried()) === false)
     expect(performance.now() - startedMs).to.be.at.least(400)
-    await lock.hold('p1', () => until('another one works too', async () => (await tried()) === false))
+    await lock.withLock('p1', () => until('another one works too', async () => (await tried()) === false))
     server.isAway = false
     await until('payments are locked again', async () => {
-      const found = await lock.hold('p1', tried).catch(() => false)
+      const found = await lock.withLock('p1', tried).catch(() => false)
       return found === 'taken'
     })
   })
@@ -103,7 +103,7 @@ describe('payment lock', () => {
   it('goes on without a lock at servers that come back for moments only', async () => {
     const server = new Switched(test.secrets)
     const lock = createPaymentLock([server.client], 700, log)
-    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    const tried = () => lock.withLock('p1', async () => 'done').catch((error: Error) => error.message)
     server.isAway = true
     const blinking = setInterval(() => {
       server.isAway = !server.isAway
@@ -116,7 +116,7 @@ describe('payment lock', () => {
   it('counts a new outage from its own beginning', async () => {
     const server = new Switched(test.secrets)
     const lock = createPaymentLock([server.client], 400, log)
-    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    const tried = () => lock.withLock('p1', async () => 'done').catch((error: Error) => error.message)
     for (const _ of [1, 2]) {
       server.isAway = true
       expect(await tried()).to.equal('Connection is closed.')
@@ -144,27 +144,27 @@ describe('payment lock of a process that was suspended', () => {
     const lock = createPaymentLock([server.client], 300, log)
     const suspended = () =>
       lock
-        .hold('p1', async held => {
+        .withLock('p1', async lease => {
           const endsMs = Date.now() + 400
           while (Date.now() < endsMs);
-          return held.aborted
+          return lease.isLost()
         })
         .catch((error: Error) => error.message)
     expect(await suspended()).to.equal(true)
     server.isAway = true
     await until('the work is done without a lock', async () => (await suspended()) === true)
-    expect(await lock.hold('p1', async held => held.aborted), 'the next holder').to.equal(false)
+    expect(await lock.withLock('p1', async lease => lease.isLost()), 'the next holder').to.equal(false)
   })
 
   it('renews the time of a holder without a lock for as long as its process runs', async () => {
     const lock = createPaymentLock([server.client], 400, log)
-    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    const tried = () => lock.withLock('p1', async () => 'done').catch((error: Error) => error.message)
     server.isAway = true
     await until('the work is done without a lock', async () => (await tried()) === 'done')
-    await lock.hold('p1', async held => {
+    await lock.withLock('p1', async lease => {
       const ends = Date.now() + 1_000
       await until('two lives of a lock are over', () => Date.now() > ends)
-      expect(held.aborted).to.equal(false)
+      expect(lease.isLost()).to.equal(false)
     })
   })
 })

@@ -1,4 +1,5 @@
 /** The simulator's own routes, and a ledger that outlives its process. */
+
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,11 +9,12 @@ import { close, listen } from '../../../runtime/ops-server.js'
 import { drawFaults, NO_FAULTS } from '../../../scripts/simulator/faults.js'
 import type { Simulator, SimulatorOptions } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
+import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 
 async function sell(simulator: Simulator, orderId: string, capture = true): Promise<void> {
   const network = createCardNetwork(networkConfig(simulator.url))
-  await network.authorise(purchase({ orderId, capture }), noAbort)
+  await network.authorise(purchase({ orderId, capture }), endlessLease)
   await network.close()
 }
 
@@ -109,8 +111,8 @@ describe('the control routes of the simulator', () => {
     const body = `/notifications {"PaymentId":"${json.payment_id}","ChangeType":7}`
     expect(await notifications(1)).to.deep.equal([{ secret: 'secret-of-the-tests', body }])
     const network = createCardNetwork(networkConfig(simulator.url))
-    expect(await network.query('order1', noAbort)).to.have.nested.property('sales[0].isChargedBack', true)
-    expect(await network.findOrderId(json.payment_id, noAbort)).to.equal('order1')
+    expect(await network.query('order1', endlessLease)).to.have.nested.property('sales[0].isChargedBack', true)
+    expect(await network.findOrderId(json.payment_id, endlessLease)).to.equal('order1')
     await network.close()
   })
 
@@ -188,7 +190,7 @@ describe('the ledger file', () => {
       await sell(simulator, 'order2', false)
       const [sale] = simulator.ledger.ofOrder('order2')
       const network = createCardNetwork(networkConfig(simulator.url))
-      await network.capture(sale?.paymentId ?? '', 500, noAbort)
+      await network.capture(sale?.paymentId ?? '', 500, endlessLease)
       await network.close()
       return [...simulator.ledger.sales()]
     })

@@ -1,4 +1,5 @@
 /** The process itself: its answers survive a kill, and it stays out of the live environment. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { isRecord, parseJson } from '../../../runtime/json.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { credentials, networkConfig, noAbort, purchase } from '../../support/card-network.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
+import { credentials, networkConfig, purchase } from '../../support/card-network.js'
 
 const ENTRY = fileURLToPath(new URL('../../../scripts/simulator/network.js', import.meta.url))
 
@@ -60,12 +62,12 @@ describe('the process network', () => {
 
   it('keeps every answered sale after a kill', async () => {
     const before = createCardNetwork(networkConfig(await listening(start())))
-    const result = await before.authorise(purchase({ orderId: 'order1' }), noAbort)
+    const result = await before.authorise(purchase({ orderId: 'order1' }), endlessLease)
     await kill()
     await before.close()
 
     const after = createCardNetwork(networkConfig(await listening(start())))
-    const found = await after.query('order1', noAbort)
+    const found = await after.query('order1', endlessLease)
     await after.close()
     expect(found).to.have.nested.include({ 'sales.length': 1, 'sales[0].status': 'captured' })
     expect(found).to.have.nested.property(

@@ -222,7 +222,7 @@ const endCommand: Work = async redis => {
 const holdLock: Work = async (redis, admin) => {
   await admin.script('FLUSH')
   const lock = createPaymentLock([redis], 200, log)
-  await lock.hold(deliveryLock('x'), () => delay(300))
+  await lock.withLock(deliveryLock('x'), () => delay(300))
 }
 
 const dropConsumer: Work = async (redis, admin) => {

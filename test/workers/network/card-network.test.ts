@@ -1,12 +1,14 @@
 /** The adapter against the simulator: every test card, every misbehaving amount, every fault, and the ledger after each. */
+
 import { expect } from 'chai'
 import { testCards } from '../../../machines/test-cards.js'
 import { NO_FAULTS } from '../../../scripts/simulator/faults.js'
 import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
 import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork, networkOver } from '../../../workers/network/card-network.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import type { Transport } from '../../../workers/network/transport.js'
-import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
+import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 
 const ORDER = '0193b4f0c7a87000a000000000000001'
 
@@ -25,7 +27,7 @@ describe('the card network adapter', () => {
   })
 
   function authorise(capture: boolean, cardNumber = '4024007153760060', amountCents = 10_000, brand = 'visa') {
-    return network.authorise(purchase({ orderId: ORDER, capture, amountCents, brand }, cardNumber), noAbort)
+    return network.authorise(purchase({ orderId: ORDER, capture, amountCents, brand }, cardNumber), endlessLease)
   }
 
   /** The only sale in the ledger. */
@@ -55,7 +57,7 @@ describe('the card network adapter', () => {
           const [status, words] = isApproved ? (capture ? [2, 'captured'] : [1, 'authorised']) : [3, 'denied']
           const capturedCents = status === 2 ? 10_000 : 0
           expect(figures()).to.deep.equal({ status, amount: 10_000, capturedAmount: capturedCents, voidedAmount: 0 })
-          const found = await network.query(ORDER, noAbort)
+          const found = await network.query(ORDER, endlessLease)
           expect(found).to.have.nested.property('sales.length', 1)
           expect(found).to.have.nested.include({ 'sales[0].status': words, 'sales[0].capturedCents': capturedCents })
         })
@@ -66,32 +68,35 @@ describe('the card network adapter', () => {
   describe('with the amounts that misbehave', () => {
     it('has a capture of 991 rejected, the sale untouched', async () => {
       await authorise(false)
-      expect(await network.capture(sale().paymentId, 991, noAbort)).to.deep.equal({ kind: 'rejected', code: '842' })
+      expect(await network.capture(sale().paymentId, 991, endlessLease)).to.deep.equal({
+        kind: 'rejected',
+        code: '842'
+      })
       expect(figures()).to.include({ status: 1, capturedAmount: 0 })
       expect(sale().requests).to.deep.equal({ authorise: 1, capture: 1, void: 0 })
     })
 
     it('has a refund of 992 and a cancel of 992 rejected, the sale untouched', async () => {
       await authorise(true)
-      expect(await network.void(sale().paymentId, 992, noAbort)).to.deep.equal({ kind: 'rejected', code: '100' })
+      expect(await network.void(sale().paymentId, 992, endlessLease)).to.deep.equal({ kind: 'rejected', code: '100' })
       expect(figures()).to.include({ status: 2, voidedAmount: 0 })
     })
 
     it('has a cancel of 992 rejected, the hold untouched', async () => {
       await authorise(false, undefined, 992)
-      expect(await network.void(sale().paymentId, null, noAbort)).to.deep.equal({ kind: 'rejected', code: '100' })
+      expect(await network.void(sale().paymentId, null, endlessLease)).to.deep.equal({ kind: 'rejected', code: '100' })
       expect(figures()).to.include({ status: 1, voidedAmount: 0 })
     })
 
     it('loses the answer to a capture of 993, which was done', async () => {
       await authorise(false)
-      expect((await network.capture(sale().paymentId, 993, noAbort)).kind).to.equal('ambiguous')
+      expect((await network.capture(sale().paymentId, 993, endlessLease)).kind).to.equal('ambiguous')
       expect(figures()).to.include({ status: 2, capturedAmount: 993 })
     })
 
     it('loses the answer to a refund of 994, which was done once', async () => {
       await authorise(true)
-      expect((await network.void(sale().paymentId, 994, noAbort)).kind).to.equal('ambiguous')
+      expect((await network.void(sale().paymentId, 994, endlessLease)).kind).to.equal('ambiguous')
       expect(figures()).to.include({ status: 2, voidedAmount: 994 })
       expect(sale().requests.void).to.equal(1)
     })
@@ -101,14 +106,14 @@ describe('the card network adapter', () => {
     it('captures a part, refunds in parts, then the rest', async () => {
       await authorise(false)
       const { paymentId } = sale()
-      expect(await network.capture(paymentId, 8_000, noAbort)).to.have.nested.include({
+      expect(await network.capture(paymentId, 8_000, endlessLease)).to.have.nested.include({
         kind: 'approved',
         'references.saleId': paymentId
       })
-      expect((await network.void(paymentId, 3_000, noAbort)).kind).to.equal('approved')
-      expect((await network.void(paymentId, 5_000, noAbort)).kind).to.equal('approved')
+      expect((await network.void(paymentId, 3_000, endlessLease)).kind).to.equal('approved')
+      expect((await network.void(paymentId, 5_000, endlessLease)).kind).to.equal('approved')
       expect(figures()).to.deep.equal({ status: 10, amount: 10_000, capturedAmount: 8_000, voidedAmount: 8_000 })
-      expect(await network.query(ORDER, noAbort)).to.have.nested.include({
+      expect(await network.query(ORDER, endlessLease)).to.have.nested.include({
         'sales[0].status': 'voided',
         'sales[0].voidedCents': 8_000
       })
@@ -116,34 +121,34 @@ describe('the card network adapter', () => {
 
     it('voids a hold as a whole', async () => {
       await authorise(false)
-      expect((await network.void(sale().paymentId, null, noAbort)).kind).to.equal('approved')
+      expect((await network.void(sale().paymentId, null, endlessLease)).kind).to.equal('approved')
       expect(figures()).to.include({ status: 10, capturedAmount: 0, voidedAmount: 10_000 })
     })
 
     it('takes the wrong state for no proof, and is refused above the balance', async () => {
       await authorise(true)
       const { paymentId } = sale()
-      expect((await network.capture(paymentId, 10_000, noAbort)).kind).to.equal('unproven')
-      expect(await network.void(paymentId, 10_001, noAbort)).to.deep.equal({ kind: 'rejected', code: '102' })
-      await network.void(paymentId, null, noAbort)
-      expect((await network.void(paymentId, 1, noAbort)).kind).to.equal('unproven')
+      expect((await network.capture(paymentId, 10_000, endlessLease)).kind).to.equal('unproven')
+      expect(await network.void(paymentId, 10_001, endlessLease)).to.deep.equal({ kind: 'rejected', code: '102' })
+      await network.void(paymentId, null, endlessLease)
+      expect((await network.void(paymentId, 1, endlessLease)).kind).to.equal('unproven')
     })
 
     it('finds all sales of an order, and the order of a sale', async () => {
-      expect(await network.query(ORDER, noAbort)).to.deep.equal({ kind: 'absent' })
+      expect(await network.query(ORDER, endlessLease)).to.deep.equal({ kind: 'absent' })
       await authorise(true)
       const first = sale().paymentId
       await authorise(true)
-      const found = await network.query(ORDER, noAbort)
+      const found = await network.query(ORDER, endlessLease)
       expect(found).to.have.nested.include({ 'sales.length': 2, 'sales[0].references.saleId': first })
-      expect(await network.findOrderId(first, noAbort)).to.equal(ORDER)
-      expect(await network.findOrderId('../sales', noAbort)).to.equal(null)
+      expect(await network.findOrderId(first, endlessLease)).to.equal(ORDER)
+      expect(await network.findOrderId('../sales', endlessLease)).to.equal(null)
     })
 
     it('takes refused credentials for no proof, and learns nothing', async () => {
       const stranger = createCardNetwork(networkConfig(simulator.url, { networkMerchantKey: 'wrong' }))
-      expect((await stranger.authorise(purchase(), noAbort)).kind).to.equal('unproven')
-      expect((await stranger.query(ORDER, noAbort)).kind).to.equal('no_answer')
+      expect((await stranger.authorise(purchase(), endlessLease)).kind).to.equal('unproven')
+      expect((await stranger.query(ORDER, endlessLease)).kind).to.equal('no_answer')
       await stranger.close()
     })
 
@@ -162,8 +167,8 @@ describe('the card network adapter', () => {
       close: () => Promise.resolve()
     }
     const mixedUp = networkOver(transport, transport, networkConfig(simulator.url))
-    expect((await mixedUp.query(ORDER, noAbort)).kind).to.equal('no_answer')
-    expect((await mixedUp.query('other', noAbort)).kind).to.equal('found')
+    expect((await mixedUp.query(ORDER, endlessLease)).kind).to.equal('no_answer')
+    expect((await mixedUp.query('other', endlessLease)).kind).to.equal('found')
   })
 
   describe('with faults', () => {
@@ -185,10 +190,10 @@ describe('the card network adapter', () => {
         )
         simulator.faults = { ...NO_FAULTS, late_ms: 60_000, [fault]: 1 }
         const other = purchase({ orderId: 'other' })
-        expect((await hurried.authorise(other, noAbort)).kind).to.equal('ambiguous')
-        expect((await hurried.capture(paymentId, 700, noAbort)).kind).to.equal('ambiguous')
-        expect((await hurried.query(ORDER, noAbort)).kind).to.equal('no_answer')
-        expect(await hurried.findOrderId(paymentId, noAbort)).to.equal(null)
+        expect((await hurried.authorise(other, endlessLease)).kind).to.equal('ambiguous')
+        expect((await hurried.capture(paymentId, 700, endlessLease)).kind).to.equal('ambiguous')
+        expect((await hurried.query(ORDER, endlessLease)).kind).to.equal('no_answer')
+        expect(await hurried.findOrderId(paymentId, endlessLease)).to.equal(null)
         expect(simulator.ledger.ofOrder('other')).to.have.length(sales)
         expect(figures()).to.include({ status: sales ? 2 : 1, capturedAmount: sales ? 700 : 0 })
         expect(sale().requests).to.deep.equal({ authorise: 1, capture: sales, void: 0 })
@@ -204,7 +209,7 @@ describe('the card network adapter', () => {
     it('calls a network that is not there not sent', async () => {
       await simulator.stop()
       expect(await authorise(true)).to.deep.equal({ kind: 'not_sent', reason: 'ECONNREFUSED' })
-      expect((await network.query(ORDER, noAbort)).kind).to.equal('no_answer')
+      expect((await network.query(ORDER, endlessLease)).kind).to.equal('no_answer')
     })
   })
 })

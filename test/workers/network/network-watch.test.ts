@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { WatchedTransport, watchNetwork } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
-import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
+import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 
 describe('a worker whose calls to the card network', () => {
@@ -24,12 +25,12 @@ describe('a worker whose calls to the card network', () => {
     network = createCardNetwork(networkConfig(simulator.url, changes), process)
   }
   const sell = async (times: number): Promise<void> => {
-    for (let i = 0; i < times; i++) await network.authorise(purchase({ orderId: `order${i}` }), noAbort)
+    for (let i = 0; i < times; i++) await network.authorise(purchase({ orderId: `order${i}` }), endlessLease)
   }
 
   it('are answered warns of nothing, also when a card is declined', async () => {
     watch()
-    await network.authorise(purchase({}, '4024007153760052'), noAbort)
+    await network.authorise(purchase({}, '4024007153760052'), endlessLease)
     await sell(3)
     expect(await process.health()).to.deep.equal({ problems: {}, warnings: {} })
   })
@@ -74,7 +75,7 @@ describe('a circuit whose host refuses our credentials', () => {
       }
     )
     const sell = async (): Promise<string> =>
-      (await host.send({ method: 'POST', path: '/1/sales/', body: '{}', timeoutMs: 1_000 }, noAbort)).kind
+      (await host.send({ method: 'POST', path: '/1/sales/', body: '{}', timeoutMs: 1_000 }, endlessLease)).kind
     for (let sale = 0; sale < 5; sale++) expect(await sell()).to.equal('answered')
     expect(await sell()).to.equal('not_sent')
     nowMs += 1_000
@@ -110,7 +111,7 @@ describe('a worker that makes no calls to the card network', () => {
     for (let second = 1; second <= seconds; second++) {
       nowMs += 1_000
       const before = sent.length
-      await host.probeWhenIdle(noAbort)
+      await host.probeWhenIdle(endlessLease)
       if (sent.length > before) times.push(second)
     }
     return times
@@ -148,7 +149,10 @@ describe('a worker that makes no calls to the card network', () => {
   it('counts no call that its caller gave up', async () => {
     answer = { kind: 'ambiguous', reason: 'the caller gave up' }
     for (let i = 0; i < 3; i++)
-      await host.send({ method: 'GET', path: '/1/sales', body: null, timeoutMs: 1 }, AbortSignal.abort())
+      await host.send(
+        { method: 'GET', path: '/1/sales', body: null, timeoutMs: 1 },
+        { ...endlessLease, isLost: () => true }
+      )
     expect(host.unreachable()).to.equal(undefined)
   })
 })

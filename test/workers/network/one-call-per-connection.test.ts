@@ -1,6 +1,8 @@
 /** Answers on a connection belong to calls by their order alone, so a connection must have one call at a time. */
+
 import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
 
@@ -13,7 +15,7 @@ describe('a connection to the card network', () => {
     transport = createTransport({ baseUrl: server.url, headers: {}, connections: 1, connectTimeoutMs: 8_000 })
   }
   const query = { method: 'GET', path: '/1/sales/x', body: null, timeoutMs: 8_000 } as const
-  const send = (): Promise<Exchange> => transport.send(query, new AbortController().signal)
+  const send = (): Promise<Exchange> => transport.send(query, endlessLease)
 
   afterEach(async () => {
     await server.stop()

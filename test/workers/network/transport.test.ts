@@ -1,9 +1,10 @@
 /** Against servers that misbehave byte by byte: what is surely not sent, what is ambiguous, and nothing sent twice. */
 import { expect } from 'chai'
+import type { Lease } from '../../../machines/lease.js'
+import { endlessLease, leaseUntil } from '../../../workers/network/lease-until.js'
 import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
 
-const noAbort = new AbortController().signal
 /** For what never comes; everything else has all the time that a slow machine may want. */
 const SHORT_MS = 80
 const LONG_MS = 8_000
@@ -32,8 +33,8 @@ describe('the transport to the card network', () => {
     })
   }
 
-  function send(signal: AbortSignal = noAbort, timeoutMs = LONG_MS, method: 'GET' | 'PUT' = 'PUT'): Promise<Exchange> {
-    return transport.send({ method, path: '/1/sales/x/void', body: null, timeoutMs }, signal)
+  function send(lease: Lease = endlessLease, timeoutMs = LONG_MS, method: 'GET' | 'PUT' = 'PUT'): Promise<Exchange> {
+    return transport.send({ method, path: '/1/sales/x/void', body: null, timeoutMs }, lease)
   }
 
   afterEach(async () => {
@@ -76,7 +77,7 @@ describe('the transport to the card network', () => {
   for (const [description, behaviour] of Object.entries(ambiguousServers)) {
     it(`calls a server ${description} ambiguous`, async () => {
       await start(behaviour)
-      expect(await send(noAbort, SHORT_MS)).to.include({ kind: 'ambiguous' })
+      expect(await send(endlessLease, SHORT_MS)).to.include({ kind: 'ambiguous' })
       expect(server.requestLines.length).to.be.at.most(1)
     })
   }
@@ -101,7 +102,7 @@ describe('the transport to the card network', () => {
       }
     })
     const reason = `no whole answer within ${SHORT_MS} ms`
-    expect(await send(noAbort, SHORT_MS)).to.deep.equal({ kind: 'ambiguous', reason })
+    expect(await send(endlessLease, SHORT_MS)).to.deep.equal({ kind: 'ambiguous', reason })
   })
 
   it('never sends a call that found no free connection in time, not even later', async () => {
@@ -120,9 +121,12 @@ describe('the transport to the card network', () => {
     expect(server.requestLines).to.have.length(2)
   })
 
-  it('does not send at all when the signal is aborted already', async () => {
+  it('does not send at all when the lease is lost already', async () => {
     await start({})
-    expect(await send(AbortSignal.abort())).to.deep.equal({ kind: 'not_sent', reason: 'the caller gave up' })
+    expect(await send(leaseUntil(AbortSignal.abort()))).to.deep.equal({
+      kind: 'not_sent',
+      reason: 'the caller gave up'
+    })
     expect(server.requestLines).to.be.empty
   })
 
@@ -136,8 +140,11 @@ describe('the transport to the card network', () => {
   it('gives up a query that is aborted under way, and lets a call that moves money run to its end', async () => {
     const [asking, paying] = [new AbortController(), new AbortController()]
     await start(abortsThenAnswers([asking, paying]))
-    expect(await send(asking.signal, LONG_MS, 'GET')).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
-    expect(await send(paying.signal)).to.include({ kind: 'answered' })
+    expect(await send(leaseUntil(asking.signal), LONG_MS, 'GET')).to.deep.equal({
+      kind: 'ambiguous',
+      reason: 'the caller gave up'
+    })
+    expect(await send(leaseUntil(paying.signal))).to.include({ kind: 'answered' })
   })
 
   it('never sends a request again that a kept-alive connection swallowed', async () => {
@@ -168,25 +175,15 @@ describe('the transport to the card network', () => {
   })
 })
 
-describe('the transport to the card network, with the signal of a lock', () => {
-  it('does not send when the signal, read once there is a connection, says that the lock has expired', async () => {
+describe('the transport to the card network, with the lease of a lock', () => {
+  it('does not send when the lease, asked once there is a connection, is lost', async () => {
     const server = await startRawServer({ onRequest: socket => socket.write(httpAnswer(200, '{}')) })
     const baseUrl = `http://127.0.0.1:${server.port}`
     const transport = createTransport({ baseUrl, headers: {}, connections: 1, connectTimeoutMs: LONG_MS })
-    const caller = new AbortController()
-    let reads = 0
-    Object.defineProperty(caller.signal, 'aborted', {
-      get: () => {
-        reads++
-        if (reads === 2) caller.abort()
-        return reads >= 2
-      }
-    })
+    let asked = 0
+    const lease = { ...endlessLease, isLost: () => ++asked >= 2 }
     const request = { method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs: LONG_MS } as const
-    expect(await transport.send(request, caller.signal)).to.deep.equal({
-      kind: 'not_sent',
-      reason: 'the caller gave up'
-    })
+    expect(await transport.send(request, lease)).to.include({ kind: 'not_sent' })
     expect(server.requestLines).to.be.empty
     await server.stop()
     await transport.close()

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
 
@@ -14,7 +15,7 @@ describe('announcements (1xx) that were not asked for', () => {
 
   const send = (): Promise<Exchange> => {
     const request = { method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs: 8_000 } as const
-    return transport.send(request, new AbortController().signal)
+    return transport.send(request, endlessLease)
   }
 
   afterEach(async () => {

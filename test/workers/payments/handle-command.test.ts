@@ -306,7 +306,7 @@ describe('a command that fails again and again', () => {
     await worker.work()
     const paymentKey = paymentKeyOf(payment.terms.id)
     await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey))
-    await aWorker(test, () => ({ lock: { hold: () => Promise.reject(new Error('a fault')) } })).work()
+    await aWorker(test, () => ({ lock: { withLock: () => Promise.reject(new Error('a fault')) } })).work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
     expect(fields?.join()).to.contain('delivered 3 times without a result')

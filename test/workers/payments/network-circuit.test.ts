@@ -1,8 +1,10 @@
 /** A gateway of the acquirer that turns everything away for five minutes: what is sent to it, and what is left in doubt. */
+
 import { expect } from 'chai'
 import type { Environment, Payment } from '../../../machines/model.js'
 import { parseJson } from '../../../runtime/json.js'
 import { networkOver } from '../../../workers/network/card-network.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { WatchedTransport } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
 import { networkConfig } from '../../support/card-network.js'
@@ -121,16 +123,15 @@ describe('a gateway that answers instead of the acquirer', () => {
 
   it('still gets captures and voids, and the first answer ends the refusals', async () => {
     const { network } = worker.deps
-    const { signal } = new AbortController()
     answer = () => throttled
     await createFor(5 * CREATE_EVERY_MS)
     const before = sent.length
-    await network.capture('sale-1', 100, signal)
-    await network.void('sale-1', 100, signal)
+    await network.capture('sale-1', 100, endlessLease)
+    await network.void('sale-1', 100, endlessLease)
     expect((await create()).progress.status).to.equal('failed')
     expect(sent.slice(before).map(({ method }) => method)).to.deep.equal(['PUT', 'PUT'])
     answer = () => ({ kind: 'answered', status: 400, text: '[{"Code":308}]' })
-    await network.capture('sale-1', 100, signal)
+    await network.capture('sale-1', 100, endlessLease)
     answer = approval
     expect((await create()).progress.status).to.equal('captured')
   })
@@ -139,7 +140,7 @@ describe('a gateway that answers instead of the acquirer', () => {
     answer = ({ method }) => (method === 'GET' ? { kind: 'answered', status: 404, text: '' } : throttled)
     await createFor(5 * CREATE_EVERY_MS)
     nowMs += 60_000
-    await watched.probeWhenIdle(new AbortController().signal)
+    await watched.probeWhenIdle(endlessLease)
     expect(sent.at(-1)).to.include({ method: 'GET', path: '/' })
     expect(watched.isCircuitOpen).to.equal(true)
     expect(watched.unreachable()).to.equal(

@@ -1,9 +1,11 @@
 /** Absence needs a positive control: what a query host that knows none of our sales does to a charged payment. */
+
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import { orderIdOf, type QueryOutcome } from '../../../machines/network.js'
 import { createKnownSaleStore } from '../../../redis/reconciliation/known-sale.js'
 import { createLogger } from '../../../runtime/log.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createReconcilingNetwork, type Unconfirmed } from '../../../workers/payments/reconciling-network.js'
 import { ambiguous, approvedAndCaptured, FakeNetwork } from '../../support/fake-network.js'
 import { aPayment, aSale, policy } from '../../support/payments.js'
@@ -128,7 +130,7 @@ describe('an absence at the card network', () => {
     const payment = await inDoubt(worker, host)
     let isDenying = false
     host.answerTo = orderId => (orderId === known && !isDenying ? found : absent)
-    await worker.deps.network.query(OTHER_ORDER, new AbortController().signal)
+    await worker.deps.network.query(OTHER_ORDER, endlessLease)
     isDenying = true
     await reconcileFor(worker, payment, HOUR_MS)
     expect(await statusOf(worker, payment)).to.equal('unknown')
@@ -189,10 +191,11 @@ describe('an absence at the card network', () => {
     const worker = workerOf()
     const known = orderIdOf((await paid(worker, host)).terms.id)
     host.answerTo = orderId => (orderId === OTHER_ORDER ? absent : found)
-    const { signal } = new AbortController()
-    await worker.deps.network.query('0'.repeat(32), signal)
+    await worker.deps.network.query('0'.repeat(32), endlessLease)
     expect(host.queried).not.to.include(known)
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => worker.deps.network.query(OTHER_ORDER, signal)))
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, () => worker.deps.network.query(OTHER_ORDER, endlessLease))
+    )
     expect(outcomes).to.deep.equal(Array(50).fill(absent))
     expect(host.queried.filter(orderId => orderId === known)).to.have.length.within(1, 2)
     expect(answers).to.equal(51)

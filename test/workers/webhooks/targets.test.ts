@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createEgressPolicy } from '../../../runtime/egress-policy.js'
+import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createSender, type SendOutcome } from '../../../workers/webhooks/sender.js'
 import { signatureHeader } from '../../../workers/webhooks/signature.js'
 import { type Receiver, receiverTls, startReceiver } from '../../support/receiver.js'
@@ -27,7 +28,7 @@ describe('targets of webhooks', () => {
       resolve: async () => [answers[Math.min(asked++, answers.length - 1)] ?? '']
     })
     try {
-      return await sender.post(url, {}, '{}', new AbortController().signal)
+      return await sender.post(url, {}, '{}', endlessLease)
     } finally {
       await sender.close()
     }
