@@ -4,7 +4,7 @@ import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
 import { awaitInstallation, connectDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
-import { MerchantStore } from '../redis/merchants/merchants.js'
+import { createKeyFinder } from '../redis/merchants/find-key.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
@@ -24,7 +24,6 @@ await runProcess('tokens', async context => {
   const secrets = await openMemoryOnly(context, installation, 'required')
   publishMemory('memory_only', () => readMemory([secrets]))
 
-  const merchants = new MerchantStore(durable, config.environment)
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
   const app = createTokensApp({
     environment: config.environment,
@@ -34,7 +33,7 @@ await runProcess('tokens', async context => {
     clock,
     authenticator: createAuthenticator({
       environment: config.environment,
-      findKey: keyId => merchants.findKey(keyId, clock.now())
+      findKey: createKeyFinder(durable, installation, () => clock.now())
     }),
     limits: createTokenLimits(secrets, limit, issueLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,

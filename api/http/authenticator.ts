@@ -2,10 +2,12 @@
  * Authenticates the API key of a request and its permissions (docs/API.md#keys).
  *
  * Lookups are cached for `CACHE_AGE_MS`, misses too, so that a revoked key or a disabled merchant is refused within
- * 1 s in every process, and a flood of made-up keys costs no more Redis than a real client.
+ * 1 s in every process, and a flood of made-up keys costs no more Redis than a real client. A lookup that Redis does not
+ * answer is repeated for up to 3 s; an older one is not used meanwhile, because the key may have been revoked.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
+import { untilAnswered } from '../../redis/connection/until-answered.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import type { Principal, RequestContext } from './context.js'
 import { ServiceError } from './service-error.js'
@@ -92,7 +94,7 @@ function cacheLookups(
   return keyId => {
     const known = entries.get(keyId)
     if (known !== undefined && now() - known.startedAtMs < CACHE_AGE_MS) return known.record
-    const record = find(keyId)
+    const record = untilAnswered(() => find(keyId)).then(({ answer }) => answer)
     // Deleted first, so that the map stays sorted by age and its first entry is the oldest.
     entries.delete(keyId)
     entries.set(keyId, { startedAtMs: now(), record })

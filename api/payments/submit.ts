@@ -19,6 +19,7 @@ import type { AskedEvent, Policy } from '../../machines/payment/events.js'
 import { operationBegun } from '../../machines/payment/progress.js'
 import type { Backlog } from '../../redis/commands/backlog.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
+import { untilAnswered } from '../../redis/connection/until-answered.js'
 import {
   createdAtMs as createdAtMsOf,
   idempotencyRecord,
@@ -32,7 +33,7 @@ import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/pay
 import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
-import { accept, untilAnswered } from './acceptance.js'
+import { accept } from './acceptance.js'
 import type { CreateRequest, Payments, RequestScope, Submission } from './payments-port.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'

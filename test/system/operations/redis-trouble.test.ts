@@ -149,6 +149,28 @@ describe('when the durable Redis is in trouble', function () {
       expect(Math.min(...gapsMs), sentence).to.be.above(4_000)
     }
   })
+
+  // The last one: nothing brings the data back.
+  it('emptied by hand: every request is answered 503, no key is called wrong, and /readyz says what to do', async () => {
+    const names = ['api', 'tokens', 'payments', 'timers', 'webhooks']
+    const pids = names.flatMap(name => service.pids(name))
+    await admin('FLUSHALL')
+    const answers: (readonly [number, unknown])[] = []
+    await until('a request is refused', async () => {
+      const { status, error } = await merchant.post('/v1/payments', orderOf({}))
+      answers.push([status, error.code])
+      return status === 503
+    })
+    // Before that, the key was remembered, and the body is not complete.
+    expect(answers.slice(0, -1).filter(([status]) => status !== 400)).to.deep.equal([])
+    expect(answers.at(-1)).to.deep.equal([503, 'service_unavailable'])
+    for (const name of names) {
+      const ready = await service.ops(`${name}.1`, '/readyz')
+      expect(ready.status, name).to.equal(503)
+      expect(ready.text, name).to.match(/The Redis of REDIS_URL is empty.* bring that data back/)
+    }
+    expect(names.flatMap(name => service.pids(name))).to.deep.equal(pids)
+  })
 })
 
 /** When each warning was given, by its process and sentence. One instance of each process runs. */

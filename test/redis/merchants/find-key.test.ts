@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Authenticator, createAuthenticator } from '../../../api/http/authenticator.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
+import { claimInstallation } from '../../../redis/installation/installation.js'
+import { createKeyFinder } from '../../../redis/merchants/find-key.js'
+import { MerchantStore } from '../../../redis/merchants/merchants.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger } from '../../../runtime/log.js'
+import { RedisNode } from '../../../scripts/start/redis-node.js'
+import { testBinary } from '../../support/sentinels.js'
+
+/** Longer than a lookup is kept. */
+const FORGOTTEN_MS = 600
+
+describe('the lookup of an API key', function () {
+  this.timeout(30_000)
+  let node: RedisNode
+  let redis: Redis
+  let dir: string
+  let header: string
+  let authenticator: Authenticator
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-keys-'))
+    node = await RedisNode.start(await testBinary(), dir, [])
+    redis = await connect(node.url, 'commands', createLogger('test', 'silent'))
+    const installation = await claimInstallation(redis, { environment: 'test', installationId: '', partitions: 16 })
+    const merchants = new MerchantStore(redis, 'test')
+    const { merchantId } = await merchants.createMerchant('Shop')
+    header = `Bearer ${(await merchants.createKey({ merchantId, permissions: ['payments:read'] })).fullKey}`
+    const findKey = createKeyFinder(redis, installation, () => Date.now())
+    authenticator = createAuthenticator({ environment: 'test', findKey })
+    await authenticator.authenticate(header)
+  })
+  after(async () => {
+    await disconnect(redis)
+    await node.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+  /** The principal, or the error of a request that comes when its key was looked up long ago. */
+  const authenticate = async (): Promise<unknown> => {
+    await delay(FORGOTTEN_MS)
+    return await authenticator.authenticate(header).catch((error: unknown) => error)
+  }
+
+  it('waits for a Redis that was killed and comes back', async () => {
+    await node.kill()
+    const answer = authenticate()
+    await delay(2 * FORGOTTEN_MS)
+    await node.restart()
+    expect(await answer).to.have.property('merchantId')
+  })
+
+  it('fails after 3 s as unavailable, and finds the key when Redis is back', async () => {
+    await node.kill()
+    const sinceMs = performance.now()
+    expect(isRedisUnavailable(await authenticate())).to.equal(true)
+    expect(performance.now() - sinceMs).to.be.above(3_000)
+    await node.restart()
+    expect(await authenticate()).to.have.property('merchantId')
+  })
+
+  it('is unavailable while the data is gone: no key is called wrong', async () => {
+    await node.ask('FLUSHALL')
+    const error = await authenticate()
+    expect(isRedisUnavailable(error)).to.equal(true)
+    expect(String(error)).to.match(/The Redis of REDIS_URL is empty.* bring that data back/)
+  })
+})
