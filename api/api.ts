@@ -11,7 +11,7 @@ import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { vouchForData } from '../redis/installation/vouch-for-data.js'
-import { MerchantStore } from '../redis/merchants/merchants.js'
+import { createKeyFinder } from '../redis/merchants/find-key.js'
 import { createRateLimiter } from '../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhooks/webhook-endpoints.js'
@@ -23,6 +23,7 @@ import { createApp } from './http/api-app.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
 import { requireKnownBrands } from './payments/brand-days.js'
+import { reportingDamage } from './payments/damaged-payments.js'
 import { createPayments } from './payments/submit.js'
 import { loadReference } from './reference/reference.js'
 import { createTestEnvironment } from './test-environment/test-environment.js'
@@ -53,11 +54,11 @@ await runProcess('api', async context => {
   const tokens = createTokenStore(secrets)
   const cards = createCardStore(writes, config.partitions)
   const cardDeclines = createCardDeclineStore(durable, config.partitions)
-  const merchants = new MerchantStore(durable, config.environment)
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped: it expires later')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
-  const { payments: store } = await openPayments(context, writes)
+  const { payments } = await openPayments(context, writes)
+  const store = reportingDamage(payments, log)
   const app = createApp({
     config,
     log,
@@ -65,7 +66,7 @@ await runProcess('api', async context => {
     admission,
     authenticator: createAuthenticator({
       environment: config.environment,
-      findKey: keyId => merchants.findKey(keyId, clock.real.now())
+      findKey: createKeyFinder(durable, installation, () => clock.real.now())
     }),
     rateLimiter: createRateLimiter(secrets, limit, log),
     clock,

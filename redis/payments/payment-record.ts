@@ -134,10 +134,25 @@ export function encodePayment({ version, terms, progress, history }: Payment): s
   return storedPayment.encode({ version, merchantId: terms.merchantId, terms, progress, history })
 }
 
-/** Reads what `encodePayment` wrote; `paymentKey` is the id in the payment's key. Throws as `storedValue` does. */
+/** A payment whose record can't be read. An operator has to bring the record back. */
+export class DamagedPayment extends DamagedValue {
+  readonly paymentId: string
+
+  constructor(paymentId: string, message: string) {
+    super(message)
+    this.paymentId = paymentId
+  }
+}
+
+/** Reads what `encodePayment` wrote; `paymentKey` is the id in the payment's key. Throws as `storedValue` does, but `DamagedPayment`. */
 export function decodePayment(record: string, paymentKey: string): Payment {
-  const { version, merchantId, terms, progress, history } = storedPayment.decode(record)
-  return { version, terms: { id: paymentIdOfKey(paymentKey), merchantId, ...terms }, progress, history }
+  const id = paymentIdOfKey(paymentKey)
+  try {
+    const { version, merchantId, terms, progress, history } = storedPayment.decode(record)
+    return { version, terms: { id, merchantId, ...terms }, progress, history }
+  } catch (error) {
+    throw error instanceof DamagedValue ? new DamagedPayment(id, error.message) : error
+  }
 }
 
 /** In a result that has no progress, or no code. */

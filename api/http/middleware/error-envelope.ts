@@ -9,6 +9,8 @@ import { presentError } from '../../../contract/error-answer.js'
 import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
+import { DamagedPayment } from '../../../redis/payments/payment-record.js'
+import { DamagedValue } from '../../../redis/stored-fields.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
 import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
@@ -18,6 +20,9 @@ const RETRY_AFTER_S = 2
 
 const MONEY_WAITS =
   'The service takes no request that changes something until an operator has looked at its data. Nothing was done for this one: send it again later, with the same Idempotency-Key if it has one. Requests that read are answered.'
+
+const DAMAGED =
+  'A stored record that this request needs cannot be read. Nothing was done for this request, and an operator has been alerted. Send it again later, with the same Idempotency-Key if it has one.'
 
 const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   unauthorized: { 'WWW-Authenticate': 'Bearer' },
@@ -49,6 +54,10 @@ function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   if (thrown instanceof MoneyWaits) {
     return new ServiceError('service_unavailable', { cause: thrown, more: { message: MONEY_WAITS } })
+  }
+  if (thrown instanceof DamagedValue) {
+    const about = thrown instanceof DamagedPayment ? { paymentId: thrown.paymentId } : {}
+    return new ServiceError('service_unavailable', { cause: thrown, more: { message: DAMAGED }, ...about })
   }
   // During a rolling restart, a process of the newer version can read the record.
   if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)

@@ -4,6 +4,8 @@ import { expect } from 'chai'
 import { pino } from 'pino'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
+import { DamagedPayment } from '../../../redis/payments/payment-record.js'
+import { DamagedValue } from '../../../redis/stored-fields.js'
 import { until } from '../../support/conditions.js'
 import { writingTo } from '../../support/log-lines.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
@@ -92,6 +94,21 @@ describe('what every answer carries', () => {
     const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
     expect(answer.status).to.equal(503)
     expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })
+  })
+
+  it('a stored record that is damaged is 503 with a sentence, and names the payment, never 500', async () => {
+    const { id } = aPayment().terms
+    for (const [error, paymentId] of [
+      [new DamagedValue('A stored idempotency record has elements of another type.'), undefined],
+      [new DamagedPayment(id, 'A stored payment is not a list with a format number.'), id]
+    ] as const) {
+      api.payments.submission = error
+      const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+      expect(answer.status).to.equal(503)
+      expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })
+      expect(answer.error['message']).to.match(/cannot be read.* operator/)
+      expect(answer.error['payment_id']).to.equal(paymentId)
+    }
   })
 
   it('nothing of a request is logged but its ids', async () => {
