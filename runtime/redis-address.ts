@@ -33,23 +33,25 @@ export type RedisAddress =
   | { readonly kind: 'cluster'; readonly nodes: readonly HostPort[]; readonly login: Login; readonly isTls: boolean }
 
 const MANY = /^redis(s?)-(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/?]+)(?:\/([^?/]*))?(?:\/(\d+))?\/?(?:\?(.*))?$/
+/** Of one server: login, host with port, database, and parameters of the client. */
+const ONE = /^rediss?:\/\/(?:([^@/?#]*)@)?[^@/?#]+(?:\/\d*)?(?:\?[^@#]*)?$/
+const ENCODE = 'Its password must be percent-encoded: @ as %40, / as %2F, # as %23, ? as %3F, % as %25.'
 const EXAMPLES = 'redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name'
 
 /** Reads an address. Throws a sentence without any password when it is invalid. */
 export function parseAddress(url: string): RedisAddress {
   if (!/^rediss?-/.test(url)) {
-    // The client would accept any text and try to resolve it as a host name.
-    const isUrl = /^rediss?:\/\/./.test(url) && URL.canParse(url)
-    if (!isUrl) throw new Error(`A Redis address must look like redis://host:port, ${EXAMPLES}.`)
-    const { protocol, username, password } = new URL(url)
-    const login = loginOf(decodeURIComponent(username), decodeURIComponent(password))
-    return { kind: 'single', url, login, isTls: protocol === 'rediss:' }
+    // The client would accept any text, and look up a piece of a password as a host name.
+    if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) throw unreadable(url, `redis://host:port, ${EXAMPLES}`)
+    const [isOne, userinfo] = ONE.exec(url) ?? []
+    if (isOne === undefined) throw unreadable(url, `redis://user:password@host:port/database, ${EXAMPLES}`)
+    return { kind: 'single', url, login: parseLogin(userinfo), isTls: new URL(url).protocol === 'rediss:' }
   }
   const [, s, kind, userinfo, hosts = '', name = '', db, query] = MANY.exec(url) ?? []
   const nodes = hosts.split(',').map(parseHostPort)
   const isTls = s === 's'
   const login = parseLogin(userinfo)
-  if (kind === undefined || nodes.includes(null)) throw new Error(`A Redis address must look like ${EXAMPLES}.`)
+  if (kind === undefined || nodes.includes(null)) throw unreadable(url, EXAMPLES)
   const known = nodes.filter(node => node !== null)
   if (kind === 'cluster') return { kind, nodes: known, login, isTls }
   if (name === '') throw new Error('The address of Sentinels must end in the name of the master: …/name.')
@@ -89,7 +91,17 @@ function parseLogin(userinfo: string | undefined): Login {
   if (userinfo === undefined) return {}
   const colon = userinfo.indexOf(':')
   if (colon === -1) return loginOf(userinfo, null)
-  return loginOf(decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1)))
+  try {
+    return loginOf(decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1)))
+  } catch {
+    throw new Error(`A Redis address can't be read. ${ENCODE}`)
+  }
+}
+
+/** An @ that is not where a login ends belongs to a password, or ends one. */
+function unreadable(url: string, examples: string): Error {
+  const sentence = `A Redis address must look like ${examples}.`
+  return new Error(url.includes('@') ? `${sentence} ${ENCODE}` : sentence)
 }
 
 function loginOf(username: string | null, password: string | null): Login {

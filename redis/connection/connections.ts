@@ -14,6 +14,7 @@ import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { endWhenStuck } from './stuck-clients.js'
 import { keepSubscribed } from './subscriptions.js'
+import { askWhyClosed } from './unsaid-refusals.js'
 
 /** A connection as seen outside the wiring of this folder: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
@@ -40,10 +41,10 @@ export async function connect(
   variable: RedisVariable = 'REDIS_URL',
   startDeadlineMs = START_DEADLINE_MS
 ): Promise<Redis> {
-  const { redis, lastError } = open(url, role, log, variable)
+  const redis = open(url, role, log, variable)
   // retryStrategy reconnects until the deadline, also after a refused first connection.
   redis.connect().catch(() => undefined)
-  await waitUntilReady(redis, `${variable} (${safeAddress(url)})`, startDeadlineMs, lastError)
+  await waitUntilReady(redis, `${variable} (${safeAddress(url)})`, startDeadlineMs)
   return redis
 }
 
@@ -52,41 +53,58 @@ export async function connect(
  * it is down.
  */
 export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Redis {
-  const { redis } = open(url, role, log, variable)
+  const redis = open(url, role, log, variable)
   redis.connect().catch(() => undefined)
   return redis
 }
 
 /** A client that does not connect yet, and logs once when its server is lost and once when it is back. */
-function open(
-  url: string,
-  role: Role,
-  log: Logger,
-  variable: RedisVariable
-): { redis: Single | Cluster; lastError: () => Error | undefined } {
+function open(url: string, role: Role, log: Logger, variable: RedisVariable): Single | Cluster {
   const fresh = (): Single | Cluster =>
     createClient(parseAddress(url), role, error => explainRefusal(error, variable, url))
   const redis = fresh()
   let isReported = false
-  let lastError: Error | undefined
+  let isSaid = false
   redis.on('error', (error: Error) => {
     // The client does not pass refused logins to `reconnectOnError`.
     explainRefusal(nodeErrorIn(error), variable, url)
-    lastError = error
+    // A reset says less than the server did.
+    if (!(isSaid && isReset(error))) lastErrors.set(redis, nodeErrorIn(error))
     if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
     isReported = true
   })
   redis.on('ready', () => {
     if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
     isReported = false
+    isSaid = false
+    lastErrors.delete(redis)
   })
+  redis.on(
+    'close',
+    askWhyClosed(parseAddress(url), error => {
+      isSaid = redis.status !== 'ready'
+      if (isSaid) lastErrors.set(redis, error)
+    })
+  )
   const stopWatch = endWhenStuck(redis, fresh, `${variable} (${safeAddress(url)})`)
   const stopSubscriptions = role === 'subscriber' ? keepSubscribed(redis) : undefined
   keepOpen(redis, () => {
     stopWatch()
     stopSubscriptions?.()
   })
-  return { redis, lastError: () => lastError }
+  return redis
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET')
+}
+
+/** What the server of a connection, or the way to it, said last; forgotten once the connection is usable. */
+const lastErrors = new WeakMap<object, Error>()
+
+/** Why there is no connection, where that is known. It may say more than the error of a command. */
+export function lastErrorOf(redis: Redis): Error | undefined {
+  return lastErrors.get(redis)
 }
 
 /** What is to stop when this process closes a client. */
@@ -121,13 +139,8 @@ function nodeErrorIn(error: Error): Error {
   return 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError : error
 }
 
-/** `lastError` may say more than the silence, such as a certificate that is not trusted. `server` is for the message. */
-async function waitUntilReady(
-  redis: Single | Cluster,
-  server: string,
-  deadlineMs: number,
-  lastError: () => Error | undefined
-): Promise<void> {
+/** The last error may say more than the silence, such as a certificate that is not trusted. `server` is for the message. */
+async function waitUntilReady(redis: Single | Cluster, server: string, deadlineMs: number): Promise<void> {
   const ready = new Promise<void>(resolve => {
     redis.once('ready', () => resolve())
   })
@@ -139,8 +152,8 @@ async function waitUntilReady(
       reject(new Error(sentence))
     }
     timer = setTimeout(() => {
-      const error = lastError()
-      const reason = error === undefined ? '' : ` (${reasonOf(nodeErrorIn(error))})`
+      const error = lastErrors.get(redis)
+      const reason = error === undefined ? '' : ` (${reasonOf(error)})`
       fail(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. ${adviceOn(reason)}`)
     }, deadlineMs)
     onError = error => {

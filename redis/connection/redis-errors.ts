@@ -52,12 +52,14 @@ export function explainRefusal(error: Error, variable: RedisVariable, url: strin
 
 /**
  * Why a command failed, for /readyz and the operator. The client's own message about a lost or slow connection does not help
- * ("Stream isn't writeable and enableOfflineQueue options is false").
+ * ("Stream isn't writeable and enableOfflineQueue options is false"); `lastOfConnection` does: `lastErrorOf` its connection.
  */
-export function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown, lastOfConnection?: Error): string {
   const message = messageOf(error)
   if (message.startsWith('Command timed out')) return 'Redis did not answer in time'
-  return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
+  if (!LOST_CONNECTION.test(message)) return message
+  const said = lastOfConnection === undefined ? '' : `: ${lastOfConnection.message}`
+  return `there is no connection to Redis${said}`
 }
 
 /** What to do about a server that could not be used for this reason. */
@@ -66,6 +68,8 @@ export function adviceOn(reason: string): string {
     return 'Use a host name that its certificate has, or give it a certificate with this name.'
   if (/certificate|issuer/.test(reason))
     return 'Name the file of the authority that signed its certificate in NODE_EXTRA_CA_CERTS (docs/DEPLOYING.md), and restart.'
+  if (/max number of clients/.test(reason))
+    return 'Raise its maxclients, or find who holds its connections (CLIENT LIST).'
   if (/wrong version number|packet length/.test(reason)) return 'It speaks no TLS at this port: correct the URL.'
   return 'Start it, or correct the URL.'
 }

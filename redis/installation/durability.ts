@@ -2,8 +2,8 @@
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
-import type { Redis } from '../connection/connections.js'
-import { reasonOf } from '../connection/redis-errors.js'
+import { lastErrorOf, type Redis } from '../connection/connections.js'
+import { adviceOn, reasonOf } from '../connection/redis-errors.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
 import type { MoneyCondition } from './money-conditions.js'
 
@@ -33,7 +33,7 @@ export async function requireDurability(
  */
 export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): Promise<string | undefined> {
   const found = Promise.all(mastersOf(redis).map(node => weakSettings(node, acceptEverysec)))
-  const problems = new Set((await found.catch(rejectAsUnreachable)).flat())
+  const problems = new Set((await found.catch(rejectAsUnreachable(redis))).flat())
   if (problems.size === 0) return undefined
   return `The Redis of REDIS_URL may lose accepted payments: ${[...problems].join('; ')}.`
 }
@@ -51,6 +51,10 @@ export async function weakSettings(server: Redis, acceptEverysec: boolean): Prom
 }
 
 /** Rejects with the sentence for /readyz when the durable Redis could not be asked. */
-export function rejectAsUnreachable(error: unknown): never {
-  throw new Error(`The Redis of REDIS_URL can't be asked (${reasonOf(error)}). It must be up and allow INFO and EVAL.`)
+export function rejectAsUnreachable(redis: Redis): (error: unknown) => never {
+  return error => {
+    const reason = reasonOf(error, lastErrorOf(redis))
+    const advice = /max number of clients/.test(reason) ? adviceOn(reason) : 'It must be up and allow INFO and EVAL.'
+    throw new Error(`The Redis of REDIS_URL can't be asked (${reason}). ${advice}`)
+  }
 }

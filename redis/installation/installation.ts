@@ -22,6 +22,7 @@ import { writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
+import { diskProblem, versionProblem } from './server-state.js'
 
 /** What the data was created as. */
 export interface Installation {
@@ -80,13 +81,23 @@ export async function connectDurable(
   const { config, log, onStop, onReadyCheck, onFact } = context
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
+  await requireVersion(durable, context)
   await requirePermissions(durable, 'durable', context)
   const installation = await claim(durable)
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
   onFact('installation', () => installation.id)
   onReadyCheck('installation', () => changeOf(durable, installation.id))
+  onReadyCheck('disk of REDIS_URL', () => diskProblem(durable))
   await requireReplay(durable, context)
   return { durable, installation }
+}
+
+/** Before anything else: an older server refuses commands in the middle of the start, with a syntax error. */
+async function requireVersion(durable: Redis, { onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'>): Promise<void> {
+  const check = (): Promise<string | undefined> => versionProblem(durable, 'REDIS_URL')
+  const problem = await check()
+  if (problem !== undefined) throw new Error(problem)
+  onReadyCheck('version of REDIS_URL', check)
 }
 
 /**
@@ -169,7 +180,7 @@ export function agreed(found: Installation, wanted: Wanted): Installation {
 
 /** The sentence for /readyz when another server, or an emptied one, answers in the place of installation `id`. */
 export async function changeOf(redis: Redis, id: string): Promise<string | undefined> {
-  const text = await redis.get(keys.installation()).catch(rejectAsUnreachable)
+  const text = await redis.get(keys.installation()).catch(rejectAsUnreachable(redis))
   const found = text === null ? null : readStamp(text)
   if (found?.id === id) return undefined
   const now = found === null ? 'is empty' : `holds the data of installation ${found.id}`

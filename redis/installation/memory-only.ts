@@ -10,12 +10,13 @@ import { delay } from '../../runtime/delay.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { NoAnswer, within } from '../../runtime/within.js'
-import { connectInBackground, disconnect, type Redis } from '../connection/connections.js'
+import { connectInBackground, disconnect, lastErrorOf, type Redis } from '../connection/connections.js'
 import { isRedisUnavailable, isRefusal, RedisUnavailable, reasonOf } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
 import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf } from './memory-only-settings.js'
 import { requirePermissions } from './permissions.js'
+import { versionProblem } from './server-state.js'
 
 /** How long a start waits for the server before it continues without it (ms). */
 const START_WAIT_MS = 3_000
@@ -145,13 +146,14 @@ async function find(secrets: Single, installation: Installation, refusal: string
   const limited = <T>(answer: Promise<T>): Promise<T> => within(LOOK_MAX_MS, answer)
   try {
     const use = await diskUseOf(secrets, limited)
+    const problem = (await limited(versionProblem(secrets, 'SECRETS_REDIS_URL'))) ?? use.problem
     // It forgets what it is tied to when it is restarted, so each look ties it again.
-    if (use.problem === undefined) await limited(tieMemoryOnly(secrets, installation))
-    return { kind: 'asked', ...use }
+    if (problem === undefined) await limited(tieMemoryOnly(secrets, installation))
+    return { kind: 'asked', ...use, problem }
   } catch (error) {
     const problem = refusal ?? (isDown(error) ? undefined : messageOf(error))
     return problem === undefined
-      ? { kind: 'down', reason: reasonOf(error) }
+      ? { kind: 'down', reason: reasonOf(error, lastErrorOf(secrets)) }
       : { kind: 'asked', problem, warning: undefined }
   }
 }

@@ -1,25 +1,19 @@
 /** Version and certificate of the servers behind a connection. */
 import type { Redis as Single } from 'ioredis'
-import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
+import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
+import { type ServerVersion, versionsOf } from '../installation/server-state.js'
 
-export interface ServerFacts {
-  /** `host:port`. */
-  readonly name: string
-  /** Such as 7.2.4. Valkey reports the version of Redis that it is compatible with. */
-  readonly version: string
+export interface ServerFacts extends ServerVersion {
   /** Null without TLS. */
   readonly certificateEndsMs: number | null
 }
 
 /** Of every master. */
 export async function factsOfServers(redis: Redis): Promise<ServerFacts[]> {
-  return await Promise.all(
-    mastersOf(redis).map(async node => {
-      const [, version = 'unknown'] = /^redis_version:(\S+)/m.exec(await node.info('server')) ?? []
-      const { stream } = node as Single
-      const ends = 'getPeerCertificate' in stream ? Date.parse(stream.getPeerCertificate().valid_to) : null
-      return { name: nameOfServer(node), version, certificateEndsMs: ends }
-    })
-  )
+  const ends = mastersOf(redis).map(node => {
+    const { stream } = node as Single
+    return 'getPeerCertificate' in stream ? Date.parse(stream.getPeerCertificate().valid_to) : null
+  })
+  return (await versionsOf(redis)).map((version, at) => ({ ...version, certificateEndsMs: ends[at] ?? null }))
 }

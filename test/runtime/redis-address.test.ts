@@ -56,6 +56,28 @@ describe('addresses of the durable Redis', () => {
     }
   })
 
+  it('with a password that is not percent-encoded are refused, and no part of it is shown', () => {
+    for (const url of [
+      'redis://u:hid@den@host:1',
+      'redis://u:hid/den@host:1',
+      'redis://u:12/den@host:1',
+      'redis://u:12#den@host:1',
+      'redis://u:hid?den@host:1/2',
+      'redis://:12?den@host',
+      'redis://hid/den@host:1',
+      'rediss://u:hid%den@host:1',
+      'rediss://u:hid%zzden@host:1/0',
+      'redis-cluster://u:hid@den@a:1',
+      'redis-cluster://u:hid/den@a:1',
+      'redis-cluster://u:hid%den@a:1,b:2',
+      'redis-sentinel://u:hid%den@a:1/name'
+    ]) {
+      expect(() => parseAddress(url), url).to.throw(/Its password must be percent-encoded: @ as %40, \/ as %2F/)
+      expect(() => parseAddress(url), url).not.to.throw(/hid|den/)
+      expect(safeAddress(url)).not.to.match(/hid|den|12/)
+    }
+  })
+
   it('are shown without credentials', () => {
     expect(safeAddress('redis://u:hidden@host:1')).to.equal('host:1')
     expect(safeAddress('redis-cluster://u:hidden@a:1,b:2')).to.equal('a:1,b:2 (Cluster)')

@@ -1,4 +1,6 @@
 /** What `operator doctor` asks of the durable Redis; most of it each process asks at its start, too. */
+
+import type { Environment } from '../../../machines/model.js'
 import { livingConsumers } from '../../../redis/commands/takeover.js'
 import { mastersOf, nameOfServer } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
@@ -17,6 +19,7 @@ import { agreed, findInstallation, type Installation } from '../../../redis/inst
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
 import { replayProblem } from '../../../redis/installation/replay.js'
 import { unawaitedReplicas, watchReplicas } from '../../../redis/installation/replicas.js'
+import { diskProblem, isTooOld } from '../../../redis/installation/server-state.js'
 import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
 import { keys } from '../../../redis/keys.js'
 import { standingsOf } from '../../../redis/operator/restored-data.js'
@@ -27,7 +30,6 @@ import { createLogger } from '../../../runtime/log.js'
 import { certificateFinding } from './certificates.js'
 import { attempt, type Finding, inquiry, notChecked, ok, problem, verdict, warning } from './finding.js'
 
-const REDIS_VERSION_MIN = 7
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
 const REWRITE = 'CONFIG SET auto-aof-rewrite-percentage 100, also in its configuration file, and BGREWRITEAOF.'
 const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
@@ -39,13 +41,14 @@ const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or cor
 export async function checkDurable(redis: Redis, settings: Redis, config: Config): Promise<Finding[]> {
   const found = await Promise.all([
     attempt('durability', SET_SETTINGS, () => durabilityFindings(settings, config)),
+    inquiry('disk of REDIS_URL', 'takes writes', 'Make room on its disk, or repair it.', () => diskProblem(redis)),
     inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
     attempt('data', READ_ALL, () => dataFinding(redis, config)),
     inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
     inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(settings), warning),
     checkUsers(redis, 'durable', config),
-    checkServers(redis, 'REDIS_URL'),
+    checkServers(redis, 'REDIS_URL', config),
     checkLimit(redis, 'REDIS_URL', config)
   ])
   return found.flat()
@@ -148,19 +151,55 @@ export async function checkUsers(
 }
 
 /** Version and certificate of each server. */
-export async function checkServers(redis: Redis, variable: string): Promise<Finding[]> {
-  return await attempt(`version of ${variable}`, `Let the user of ${variable} run INFO (ACL LOAD).`, async () =>
-    (await factsOfServers(redis)).flatMap(({ name, version, certificateEndsMs }) => {
-      const check = `version of ${variable}`
-      const isOld = Number.parseInt(version, 10) < REDIS_VERSION_MIN
-      return [
-        isOld
-          ? problem(check, `${name} runs Redis ${version}.`, `Bring it to Redis ${REDIS_VERSION_MIN}.0 or newer.`)
-          : ok(check, `${name} runs Redis ${version}`),
-        ...(certificateEndsMs === null ? [] : [certificateFinding(name, certificateEndsMs)])
-      ]
-    })
+export async function checkServers(
+  redis: Redis,
+  variable: string,
+  { environment }: Pick<Config, 'environment'>
+): Promise<Finding[]> {
+  const check = `version of ${variable}`
+  return await attempt(check, `Let the user of ${variable} run INFO (ACL LOAD).`, async () =>
+    (await factsOfServers(redis)).flatMap(({ name, version, certificateEndsMs }) => [
+      versionFinding(check, name, version, environment),
+      ...(certificateEndsMs === null ? [] : [certificateFinding(name, certificateEndsMs)])
+    ])
   )
+}
+
+/** Of each line of Redis, the first patch against CVE-2026-81934: who reaches its TLS port needs no login. */
+const SAFE_PATCHES: Readonly<Record<string, number>> = {
+  '7.2': 16,
+  '7.4': 11,
+  '8.2': 9,
+  '8.4': 6,
+  '8.6': 6,
+  '8.8': 2,
+  '8.10': 1
+}
+/** Lines after these had it from the start. */
+const NEWEST_LINE = [8, 10] as const
+
+export function versionFinding(check: string, name: string, version: string, environment: Environment): Finding {
+  const runs = `${name} runs Redis ${version}`
+  if (isTooOld(version)) return problem(check, `${runs}.`, 'Bring it to Redis 7.0 or newer.')
+  // In the test environment the Redis of the distribution will do.
+  if (environment === 'test' || isPatched(version)) return ok(check, runs)
+  const [line = ''] = /^\d+\.\d+/.exec(version) ?? []
+  const patch = SAFE_PATCHES[line]
+  const wanted =
+    patch === undefined ? `a maintained line: ${Object.keys(SAFE_PATCHES).join(', ')}` : `${line}.${patch} or newer`
+  return warning(
+    check,
+    `${runs}, which lacks security fixes, one of them against callers without a login (CVE-2026-81934).`,
+    `Bring it to ${wanted} (docs/REDIS.md, Versions). A package of a distribution may have the fix under its old number: see its changelog.`
+  )
+}
+
+function isPatched(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  const known = SAFE_PATCHES[`${major}.${minor}`]
+  if (known !== undefined) return patch >= known
+  const [newestMajor, newestMinor] = NEWEST_LINE
+  return major > newestMajor || (major === newestMajor && minor > newestMinor)
 }
 
 /** A server that is never rewritten again, or has not been for long. */

@@ -67,7 +67,7 @@ export async function checkMemoryOnly(
             unread.length > 0 && notRead(check, unread)
           ),
           ...(await checkUsers(secrets, 'memoryOnly', config)),
-          ...(await checkServers(secrets, 'SECRETS_REDIS_URL')),
+          ...(await checkServers(secrets, 'SECRETS_REDIS_URL', config)),
           ...(await checkLimit(secrets, 'SECRETS_REDIS_URL', config))
         ]
       } finally {

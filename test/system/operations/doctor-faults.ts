@@ -1,5 +1,5 @@
 /** What can be wrong with an installation: how to break it, and what `operator doctor` must say of it. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -12,6 +12,7 @@ import { keys } from '../../../redis/keys.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { freePort } from '../../../scripts/start/ports.js'
+import { until } from '../../support/conditions.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import type { ServiceUnderTest } from '../../support/service.js'
 import { faultsOfArchive } from './doctor-archive-faults.js'
@@ -102,6 +103,27 @@ const faultsOfRedis: readonly Fault[] = [
     state: 'warning',
     found: /has auto-aof-rewrite-percentage 0, as during a backup/,
     mend: /CONFIG SET auto-aof-rewrite-percentage 100/
+  },
+  {
+    name: 'a durable Redis that can not write to its disk',
+    break: async ({ durable }) => {
+      const [, dir = ''] = (await durable.config('GET', 'dir')) as string[]
+      await mkdir(join(dir, 'dump.rdb'))
+      const { undo } = await setting(durable, 'save', '3600 1')
+      await durable.bgsave()
+      await until('the snapshot failed', async () =>
+        /rdb_last_bgsave_status:err/.test(await durable.info('persistence'))
+      )
+      return {
+        undo: async () => {
+          await undo?.()
+          await rmdir(join(dir, 'dump.rdb'))
+        }
+      }
+    },
+    check: 'disk of REDIS_URL',
+    found: /refuses writes, because it can't write to its disk \(MISCONF/,
+    mend: /Make room on its disk, or repair it/
   },
   {
     name: 'commands that became dead letters',

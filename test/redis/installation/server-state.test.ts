@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises'
+import { type AddressInfo, createServer, connect as openSocket, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { connect } from '../../../redis/connection/connections.js'
+import { connectDurable } from '../../../redis/installation/installation.js'
+import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
+import { readConfig } from '../../../runtime/config.js'
+import { createLogger } from '../../../runtime/log.js'
+import { versionFinding } from '../../../scripts/operator/doctor/durable-checks.js'
+import { RedisNode } from '../../../scripts/start/redis-node.js'
+import { until } from '../../support/conditions.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { testBinary } from '../../support/sentinels.js'
+
+const INSTALLATION = { environment: 'test', partitions: 16, id: 'one' } as const
+
+describe('a Redis in trouble is named with what to do', function () {
+  this.timeout(60_000)
+  let node: RedisNode
+  let dir = ''
+  let process: ConditionsUnderTest
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-trouble-'))
+    node = await RedisNode.start(await testBinary(), dir, [])
+  })
+  after(async () => {
+    await node.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+  beforeEach(() => {
+    process = new ConditionsUnderTest()
+  })
+  afterEach(() => process.stop())
+
+  const start = async (url: string) => {
+    const { log, signal, onStop, onReadyCheck, onWarning } = process
+    const config = readConfig({ SERVICE_ENV: 'test', REDIS_URL: url })
+    return await connectDurable({ config, log, signal, onStop, onReadyCheck, onWarning, onFact: () => undefined })
+  }
+
+  it('older than 7.0: the start is refused before anything else, in words of versions', async () => {
+    const old = await asVersion(node.port, '6.2.14')
+    const url = `redis://127.0.0.1:${(old.address() as AddressInfo).port}`
+    try {
+      expect(await start(url).then(String, String)).to.match(
+        /The Redis of REDIS_URL is too old: 127\.0\.0\.1:\d+ is Redis 6\.2\.14, and this service needs 7\.0 or newer\. Bring it to a newer/
+      )
+      const { log, onStop, onReadyCheck, onWarning } = process
+      const config = { environment: 'test' as const, redisUrl: '', secretsRedisUrl: url }
+      expect(
+        await openMemoryOnly({ config, log, onStop, onReadyCheck, onWarning }, INSTALLATION, 'optional').then(
+          String,
+          String
+        )
+      ).to.match(/The Redis of SECRETS_REDIS_URL is too old/)
+      expect(await node.ask('DBSIZE')).to.equal(0)
+    } finally {
+      old.close()
+    }
+  })
+
+  it('replaced by an older one while a process runs: /readyz says so', async () => {
+    let version = '7.0.15'
+    const server = await asVersion(node.port, () => version)
+    await start(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    expect((await process.health()).problems).to.deep.equal({})
+    version = '6.2.14'
+    expect((await process.health()).problems['version of REDIS_URL']).to.match(/is too old: .* is Redis 6\.2\.14/)
+    server.close()
+  })
+
+  it('that can not write to its disk: /readyz says so, and a start goes on', async () => {
+    await start(node.url)
+    await mkdir(join(dir, 'dump.rdb'))
+    await node.ask('CONFIG', 'SET', 'save', '3600 1')
+    await node.ask('BGSAVE')
+    await until(
+      'the snapshot failed',
+      async () => (await node.figure('persistence', 'rdb_last_bgsave_status')) === 'err'
+    )
+    const sentence =
+      /REDIS_URL refuses writes, because it can't write to its disk \(MISCONF .* Make room there, or repair it/
+    expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
+    await start(node.url)
+    expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
+    await node.ask('CONFIG', 'SET', 'save', '')
+    await rmdir(join(dir, 'dump.rdb'))
+    expect((await process.health()).problems).to.deep.equal({})
+  })
+
+  it('whose clients are too many: the start and /readyz say so, with the setting', async () => {
+    const { durable } = await start(node.url)
+    await node.ask('CONFIG', 'SET', 'maxclients', '1')
+    try {
+      const refused = await connect(node.url, 'commands', createLogger('test', 'silent'), 'REDIS_URL', 1_000).then(
+        String,
+        String
+      )
+      expect(refused).to.match(
+        /REDIS_URL .* could not be used .*max number of clients reached\)\. Raise its maxclients/
+      )
+      await node.ask('CLIENT', 'KILL', 'ID', String(await durable.client('ID')))
+      await until('/readyz says so', async () => {
+        const { installation = '' } = (await process.health()).problems
+        return /REDIS_URL can't be asked \(.*max number of clients reached\)\. Raise its maxclients/.test(installation)
+      })
+    } finally {
+      await node.ask('CONFIG', 'SET', 'maxclients', '10000')
+    }
+    await until('it is used again', async () => Object.keys((await process.health()).problems).length === 0)
+  })
+})
+
+describe('the version that doctor finds', () => {
+  for (const [version, state] of [
+    ['6.2.24', 'problem'],
+    ['7.0.15', 'warning'],
+    ['7.2.15', 'warning'],
+    ['7.2.16', 'ok'],
+    ['7.4.11', 'ok'],
+    ['8.0.9', 'warning'],
+    ['8.2.8', 'warning'],
+    ['8.10.0', 'warning'],
+    ['8.10.1', 'ok'],
+    ['8.12.0', 'ok'],
+    ['9.0.0', 'ok']
+  ] as const) {
+    it(`${version} is ${state === 'ok' ? 'ok' : `a ${state}`} in live`, () => {
+      const finding = versionFinding('version of REDIS_URL', 'host:1', version, 'live')
+      expect(finding.state).to.equal(state)
+      if (state === 'warning') expect(finding.mend).to.match(/Bring it to (a maintained line|\d+\.\d+\.\d+ or newer)/)
+    })
+  }
+
+  it('may be that of the distribution in the test environment', () => {
+    expect(versionFinding('version of REDIS_URL', 'host:1', '7.0.15', 'test').state).to.equal('ok')
+  })
+})
+
+/** A way to the server that reports another version. `version` has as many characters as the true one. */
+async function asVersion(port: number, version: string | (() => string)): Promise<Server> {
+  const reported = typeof version === 'string' ? () => version : version
+  const server = createServer(client => {
+    const redis = openSocket(port, '127.0.0.1')
+    client.on('error', () => redis.destroy()).on('close', () => redis.destroy())
+    redis.on('error', () => client.destroy()).on('close', () => client.destroy())
+    client.pipe(redis)
+    redis.on('data', data => {
+      const text = data.toString('latin1')
+      client.write(Buffer.from(text.replace(/(redis_version:)[^\r]+/, replaced), 'latin1'))
+    })
+    const replaced = (whole: string, name: string): string => {
+      const shown = reported()
+      return name + shown.padEnd(whole.length - name.length)
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
