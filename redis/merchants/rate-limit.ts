@@ -2,7 +2,8 @@
  * Buckets ("token buckets") on the memory-only Redis: one per key, shared by all processes.
  *
  * A limit protects the service from a client; it is no reason to be down. When that Redis does not answer within
- * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`.
+ * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`; then one request asks it for all. Requests that
+ * waited while this process stood still come at once: they pass, too.
  */
 import type { Logger } from '../../runtime/log.js'
 import { within } from '../../runtime/within.js'
@@ -40,24 +41,46 @@ export interface RateLimiter {
 
 const ANSWER_MS = 250
 const PAUSE_MS = 1_000
+/** Longer than a busy process stands still. */
+const STOOD_STILL_MS = 2_000
+const TICK_MS = 200
 
 /** Null when `perSecond` is 0: no limit. */
 export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): RateLimiter | null {
   if (limit.perSecond === 0) return null
   let pausedUntilMs = 0
+  let wasSilent = false
+  let isProbing = false
+  let tickedAtMs = performance.now()
+  /** Also called by requests: after a freeze, sockets may be read before timers run. */
+  const tick = (): void => {
+    const nowMs = performance.now()
+    if (nowMs - tickedAtMs > STOOD_STILL_MS) pausedUntilMs = nowMs + PAUSE_MS
+    tickedAtMs = nowMs
+  }
+  setInterval(tick, TICK_MS).unref()
 
   return {
     burst: limit.burst,
     windowS: Math.ceil(limit.burst / limit.perSecond),
     async take(name, reserve = 0) {
-      if (performance.now() < pausedUntilMs) return null
+      tick()
+      // A server that is silent runs all that was sent to it once it is back, and the bucket would be empty.
+      if (performance.now() < pausedUntilMs || isProbing) return null
+      const isProbe = wasSilent
+      isProbing = isProbe
       try {
         const args = [limit.perSecond, limit.burst, reserve]
-        return parseGrant(await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], args)))
+        const grant = parseGrant(await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], args)))
+        wasSilent = false
+        return grant
       } catch (error) {
+        wasSilent = true
         pausedUntilMs = performance.now() + PAUSE_MS
         log.warn({ err: error }, 'requests are not limited: the memory-only Redis does not answer')
         return null
+      } finally {
+        if (isProbe) isProbing = false
       }
     }
   }

@@ -1,6 +1,6 @@
 -- Takes one request's worth from a bucket that fills at a steady rate, if there is as much (a "token bucket").
 --
--- KEYS[1] the bucket: "<requests> <ms>", what was in it at that moment; absent means full
+-- KEYS[1] the bucket: "<requests> <ms>", what was in it at that moment; absent or damaged means full
 -- ARGV[1] requests per second   ARGV[2] requests in a full bucket
 -- ARGV[3] requests that stay in the bucket for others
 --
@@ -13,12 +13,12 @@ local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
 
 local level = capacity
-local stored = redis.call('GET', KEYS[1])
-if stored then
-  local before, atMs = string.match(stored, '^(%S+) (%S+)$')
+local stored = redis.call('GET', KEYS[1]) or ''
+local before, atMs = string.match(stored, '^(%S+) (%S+)$')
+if tonumber(before) and tonumber(atMs) then
   -- A clock that was set back must not drain the bucket.
   local elapsedMs = math.max(0, nowMs - tonumber(atMs))
-  level = math.min(capacity, tonumber(before) + elapsedMs * perMs)
+  level = math.min(capacity, math.max(0, tonumber(before)) + elapsedMs * perMs)
 end
 
 local taken = 0

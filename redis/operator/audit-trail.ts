@@ -4,6 +4,7 @@
  * An attempt is written before the change, its outcome after it: on a Cluster no script can write both the trail and the
  * changed keys. A process that dies between the two leaves an attempt without an outcome; the change may have been made.
  */
+import { isRecord, parseJson } from '../../runtime/json.js'
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
@@ -78,11 +79,17 @@ function collect(changes: Map<string, AuditedChange>, entryId: string, fields: R
       actor: textOf('actor'),
       verb: textOf('verb'),
       target: textOf('target'),
-      options: JSON.parse(textOf('options')) as Record<string, unknown>,
+      options: optionsIn(textOf('options')),
       reason: textOf('reason'),
       outcome: null
     })
   }
+}
+
+/** Damaged options are shown as they are: they hide neither the change nor the others. */
+function optionsIn(text: string): Readonly<Record<string, unknown>> {
+  const options = parseJson(text)
+  return isRecord(options) ? options : { damaged: text }
 }
 
 function isAbout({ target, options, outcome }: AuditedChange, wanted: string): boolean {

@@ -1,14 +1,15 @@
 /** The payments that operators look at: in manual review, or in doubt. And the commands that they send to the workers. */
 import type { Command } from '../../machines/commands.js'
-import type { ReviewReason } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { readable } from '../stored-fields.js'
 
 export interface ListedPayment {
   readonly paymentId: string
-  readonly reason: ReviewReason
+  /** A `ReviewReason`, or that of another version. */
+  readonly reason: string
 }
 
 /** All listed payments, oldest first. */
@@ -16,8 +17,13 @@ export async function listReviews(redis: Redis, partitions: number): Promise<Lis
   const lists = await Promise.all(partitionNumbers(partitions).map(partition => redis.hgetall(keys.review(partition))))
   return lists
     .flatMap(list => Object.entries(list))
-    .map(([paymentKey, reason]) => ({ paymentId: paymentIdOfKey(paymentKey), reason: reason as ReviewReason }))
+    .map(([paymentKey, reason]) => ({ paymentId: shownId(paymentKey), reason }))
     .sort((a, b) => (a.paymentId < b.paymentId ? -1 : 1))
+}
+
+/** A damaged payment key is shown as it is: it does not hide the others. */
+function shownId(paymentKey: string): string {
+  return readable(paymentKey, paymentIdOfKey)[0] ?? paymentKey
 }
 
 /** Why a payment is listed; null when it is not. */
@@ -49,7 +55,7 @@ export async function listInDoubt(
   )
   const payments = lists
     .flatMap(({ members }) => members)
-    .map(([paymentKey, score]) => ({ paymentId: paymentIdOfKey(paymentKey), sinceMs: Number(score) }))
+    .map(([paymentKey, score]) => ({ paymentId: shownId(paymentKey), sinceMs: Number(score) }))
     .sort((a, b) => a.sinceMs - b.sinceMs)
     .slice(0, limit)
   return { payments, count: lists.reduce((sum, list) => sum + list.count, 0) }

@@ -1,7 +1,7 @@
 /** A sale that the card network is known to have booked: the positive control of an answer "there is no such sale". */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { knownOf, required, storedValue } from '../stored-fields.js'
+import { DamagedValue, knownOf, required, storedValue } from '../stored-fields.js'
 
 /**
  * How the records of an account show what was voided of a captured sale: not yet, only above zero, or always. A record that
@@ -36,7 +36,7 @@ const storedKnownSale = storedValue<KnownSale>('known sale', {
 export const encodeKnownSale = storedKnownSale.encode
 
 export interface KnownSaleStore {
-  /** Null: no sale was ever booked. Rejects while Redis is unavailable. */
+  /** Null: no sale was ever booked, or what was noted is damaged; then no absence is believed. Rejects while Redis is unavailable. */
   read(): Promise<KnownSale | null>
   /** Replaces the sale that was noted before, unless that one is fresh and of the same account. */
   remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
@@ -46,17 +46,29 @@ export interface KnownSaleStore {
 
 /** Two workers may remember at once: each value is true, and the last one stays. */
 export function createKnownSaleStore(redis: Redis): KnownSaleStore {
-  const read = async (): Promise<KnownSale | null> => {
+  const find = async (): Promise<KnownSale | 'damaged' | null> => {
     const text = await redis.get(keys.knownSale())
-    return text === null ? null : storedKnownSale.decode(text)
+    if (text === null) return null
+    try {
+      return storedKnownSale.decode(text)
+    } catch (error) {
+      if (error instanceof DamagedValue) return 'damaged'
+      throw error
+    }
+  }
+  const read = async (): Promise<KnownSale | null> => {
+    const found = await find()
+    return found === 'damaged' ? null : found
   }
   const write = async (
     sale: Pick<KnownSale, 'account' | 'orderId'>,
     nowMs: number,
     shown: VoidedShown = 'never'
   ): Promise<void> => {
-    const before = await read()
-    const isOtherAccount = before !== null && before.account !== sale.account
+    const found = await find()
+    const before = found === 'damaged' ? null : found
+    // Since when this account is in use, a damaged note does not tell: it may be since now.
+    const isOtherAccount = found === 'damaged' || (before !== null && before.account !== sale.account)
     const voided = isOtherAccount ? shown : more(shown, before?.voidedShown ?? 'never')
     const isFresh = before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS
     if (isFresh && voided === before.voidedShown) return

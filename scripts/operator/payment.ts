@@ -1,6 +1,6 @@
 /** `payment show|history|attention|in-doubt`; the other verbs are in payment-search.ts and payment-changes.ts. */
 import type { Command } from 'commander'
-import type { Payment } from '../../machines/model.js'
+import type { Payment, ReviewReason } from '../../machines/model.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { type ListedPayment, listInDoubt, listReviews, type PaymentInDoubt } from '../../redis/operator/review.js'
 import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './connection.js'
@@ -40,7 +40,7 @@ export function paymentCommand(program: Command, verb: VerbMaker): void {
   addPaymentChanges(noun, verb)
 }
 
-const meaningOfReviewReason = {
+const meaningOfReviewReason: Readonly<Record<string, string>> = {
   unresolved_for_long: 'the network has not given the outcome for days; ask the acquirer',
   duplicate_sale: 'two sales stood under one order; the duplicate is voided, find out why',
   figures_differ: "our figures and the acquirer's record differ; compare them",
@@ -48,12 +48,12 @@ const meaningOfReviewReason = {
   notification_unconfirmed:
     'the record never showed what the network reported (a chargeback, a denied refund); ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
-} as const
+} satisfies Record<ReviewReason, string>
 
 const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
   ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
   ['reason', 'REASON', ({ reason }) => reason],
-  [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason]]
+  [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason] ?? null]
 ]
 
 /** What the alerts NetworkAnswersBadly and PaymentsNeedOperator count, by name. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createRateLimiter, type Grant } from '../../../redis/merchants/rate-limit.js'
+import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
@@ -104,4 +105,34 @@ describe('token buckets', () => {
     for (let count = 0; count < 5; count += 1) expect(await limiter?.take('away')).to.equal(null)
     expect(asked).to.equal(1)
   })
+
+  it('ask a Redis that stays silent once a second, however many requests come', async () => {
+    let asked = 0
+    const silent = new Proxy(servers.secrets, {
+      get: (target, name) => {
+        if (name !== 'evalsha') return Reflect.get(target, name)
+        asked += 1
+        return () => new Promise(() => undefined)
+      }
+    })
+    const limiter = createRateLimiter(silent, { perSecond: 1, burst: 1 }, log)
+    await Promise.all(Array.from({ length: 20 }, () => limiter?.take('silent')))
+    expect(asked).to.equal(20)
+    const endMs = performance.now() + 2_500
+    while (performance.now() < endMs) {
+      void limiter?.take('silent')
+      await delay(10)
+    }
+    expect(asked).to.be.within(21, 23)
+  })
+
+  it('let requests pass that waited while the process stood still', async () => {
+    const limiter = limiterOf(0.1, 3)
+    await limiter.take('frozen')
+    const endMs = performance.now() + 2_500
+    while (performance.now() < endMs);
+    const grants = await Promise.all(Array.from({ length: 20 }, () => limiter.take('frozen')))
+    expect(grants.filter(given => given?.isAllowed === false)).to.deep.equal([])
+    await until('requests are counted again', async () => (await limiter.take('frozen')) !== null)
+  }).timeout(10_000)
 })
