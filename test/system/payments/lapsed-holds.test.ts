@@ -97,12 +97,18 @@ describe('holds that lapse at the same time', function () {
     gateway.limitTo(CALLS_PER_SECOND)
     expect((await asOperator(service, 'clock', 'advance', '60d')).code).to.equal(0)
 
-    const sales: Promise<number>[] = []
+    const sales: ReturnType<typeof merchant.create>[] = []
     for (let index = 0; index < SALES; index++) {
-      sales.push(merchant.create({ source }).then(({ status }) => status))
+      sales.push(merchant.create({ source }))
       await delay(SALE_EVERY_MS)
     }
-    expect(new Set(await Promise.all(sales))).to.deep.equal(new Set([201]))
+    for (const { status, payment } of await Promise.all(sales)) {
+      if (status === 201) continue
+      // A busy machine is late. It must not be a doubt that made it so.
+      expect(status).to.equal(202)
+      await until('the sale is captured', async () => (await merchant.read(payment.id)).status === 'captured')
+      expect((await asOperator(service, 'payment', 'history', payment.id)).out).not.to.contain('unknown')
+    }
     expect(gateway.refused).to.be.below(REFUSED_MAX)
     const ended = async (): Promise<boolean> => (await merchant.read(held[0] ?? '')).status === 'expired'
     await until('the first hold is voided', ended)
