@@ -35,8 +35,6 @@ export interface ChaosOptions extends Pace {
   readonly crashPoints: readonly CrashPoint[]
   /** With an archive: payments of before move into it meanwhile, and some are changed then. */
   readonly isArchiving?: boolean
-  /** Environment of the processes, on top of the run's own. */
-  readonly env?: Readonly<Record<string, string>>
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
   readonly progress: (line: string) => void
@@ -126,8 +124,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
       PARTITIONS: String(PARTITIONS),
       NOTIFICATIONS_SECRET,
       // The last one moves when half of the run is over.
-      ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate)),
-      ...options.env
+      ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate))
     },
     redisSeenAt: async ({ redisUrl, secretsRedisUrl }) => ({
       redisUrl: await behindProxy('redis', redisUrl),

@@ -69,7 +69,21 @@ function auditPayment(state: FinalState, payment: Payment, merchants: readonly M
   if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
   problems.push(...auditRest(state, payment))
   const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
-  return [...problems, ...auditSums(id, records, payment.progress)]
+  return [...problems, ...auditSums(id, records, payment.progress), ...auditCaptures(state, payment, records)]
+}
+
+/** The network was asked to capture what the merchant asked for, and never another amount. */
+function auditCaptures(
+  { installation: { network } }: FinalState,
+  { terms, progress }: Payment,
+  records: readonly RequestRecord[]
+): string[] {
+  const requests = records.filter(({ kind }) => kind === (terms.captureMode === 'auto' ? 'create' : 'capture'))
+  const asked = requests.map(({ amountCents }) => amountCents ?? terms.amountCents)
+  const sent = network.capturesSent.get(progress.references.saleId ?? '') ?? []
+  return [...sent].flatMap(cents =>
+    asked.includes(cents) ? [] : [`${terms.id}: captures ${cents}, and the merchant asked for ${asked.join(' or ')}`]
+  )
 }
 
 /** All that the network still has of a captured sale can be refunded, and not a cent more. */

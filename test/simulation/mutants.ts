@@ -195,6 +195,13 @@ redis.call('XADD', KEYS[3], '*', 's'`
       }
     })
   },
+  'capture-of-a-cent-more': {
+    description: 'A capture asks for one cent more.',
+    worker: deps => ({
+      ...deps,
+      network: { ...deps.network, capture: (saleId, cents, signal) => deps.network.capture(saleId, cents + 1, signal) }
+    })
+  },
   'ambiguous-is-refusal': {
     description: 'A lost answer to an operation counts as a refusal.',
     worker: deps => ({

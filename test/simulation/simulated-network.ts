@@ -53,6 +53,9 @@ export class SimulatedNetwork {
   /** Receives each request that a worker sends, when it does. */
   onSent: (request: WireRequest) => void = () => undefined
 
+  /** What each sale was asked to capture (cents), whether it arrived or not. */
+  readonly capturesSent = new Map<string, Set<number>>()
+
   /** Receives each operation that reached a sale. */
   onBooked: (saleId: string) => void = () => undefined
 
@@ -109,11 +112,18 @@ export class SimulatedNetwork {
         return
       }
       this.onSent(request)
+      this.#noteCapture(request.path)
       if (request.method === 'GET')
         stopListening = lease.onLost(() => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
       this.#carry(process, request, settle)
     })
+  }
+
+  #noteCapture(path: string): void {
+    const [, saleId = '', cents] = /^\/1\/sales\/([^/]+)\/capture\?amount=(\d+)/.exec(path) ?? []
+    if (cents === undefined) return
+    this.capturesSent.set(saleId, (this.capturesSent.get(saleId) ?? new Set()).add(Number(cents)))
   }
 
   #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {

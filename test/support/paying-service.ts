@@ -95,7 +95,7 @@ export class TestNetwork {
     return this.#running.ledger.ofOrder(orderIdOf(paymentId))
   }
 
-  /** From now on calls stay at that moment until they are answered or cut; with `part`, those whose path contains it. */
+  /** From now on calls stay at that moment until they are answered; with `part`, those whose path contains it. */
   hold(moment: Moment, part = ''): void {
     this.#running.pause = (reached, path) => {
       if (reached !== moment || !path.includes(part)) return undefined
@@ -112,12 +112,6 @@ export class TestNetwork {
   answerHeld(): void {
     this.#running.pause = () => undefined
     this.#letGo(({ answer }) => answer())
-  }
-
-  /** Cuts the connections of all that is held, and holds nothing more. What was not booked never will be. */
-  cutHeld(): void {
-    this.#running.pause = () => undefined
-    this.#letGo(({ cut }) => cut(new Error('the test has cut the call')))
   }
 
   /** Writes into the network's ledger, behind the back of the service. */
