@@ -169,11 +169,12 @@ export const fail: Change = ({ context: { terms, figures, policy }, event }) => 
 }
 
 /**
- * Lists the payment for manual review. The first reason stays, because later ones follow from it. Only
- * `unresolved_for_long` gives way to a later reason.
+ * Lists the payment for manual review. The first reason stays, because later ones follow from it. Reasons that say nothing
+ * of its sale give way to a later one.
  */
 export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<Figures, 'reviewReason'> {
-  return { reviewReason: reviewReason === null || reviewReason === 'unresolved_for_long' ? reason : reviewReason }
+  const isVague = reviewReason === 'unresolved_for_long' || reviewReason === 'poisoned'
+  return { reviewReason: reviewReason === null || isVague ? reason : reviewReason }
 }
 
 /** An operator has looked. The next reason lists the payment again. */

@@ -36,26 +36,52 @@ export async function listDeadLetters(redis: Redis, partitions: number): Promise
  * repeated. Throws when there is no such letter, or when it is not a command.
  */
 export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
-  const { letter, partition, entryId } = await findLetter(redis, letterId)
+  const { letter } = await findLetter(redis, letterId)
   if (letter.command === null) {
     throw new Error(
       `The dead letter ${letterId} is not a command, so it can't be replayed. Look at it, then \`dead-letter discard ${letterId}\`.`
     )
   }
-  const entry = decodeEntry({
-    partition,
-    entryId,
-    fields: Object.entries(letter.fields).flat(),
-    consumer: '',
-    delivery: ''
-  })
+  if (!(await putBack(redis, letter))) {
+    throw new Error(`The dead letter ${letterId} was replayed by another operator just now.`)
+  }
+  return letter
+}
+
+/** Which letters: all that fit what is given. */
+export interface LetterFilter {
+  readonly kind?: string
+  /** A part of the reason. */
+  readonly reason?: string
+  readonly sinceMs?: number
+}
+
+/** Puts back all commands that fit, and tells how many; those that another operator put back meanwhile do not count. */
+export async function replayDeadLetters(
+  redis: Redis,
+  partitions: number,
+  { kind, reason = '', sinceMs = 0 }: LetterFilter
+): Promise<number> {
+  let count = 0
+  for (const letter of await listDeadLetters(redis, partitions)) {
+    const isWanted = letter.command !== null && (kind === undefined || kind === letter.command.kind)
+    if (!isWanted || !letter.reason.includes(reason) || !(letter.deadLetteredAtMs >= sinceMs || sinceMs === 0)) continue
+    if (await putBack(redis, letter)) count++
+  }
+  return count
+}
+
+/** False when the letter is gone. Throws when it is not a command. */
+async function putBack(redis: Redis, letter: DeadLetter): Promise<boolean> {
+  const { partition, entryId } = placeOf(letter.letterId)
+  const fields = Object.entries(letter.fields).flat()
+  const entry = decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
   const moved = await replayLetter(
     redis,
     [keys.deadLetters(partition), keys.commands(partition)],
     [entryId, ...encodeEntry({ ...entry, deliveryCount: 1 })]
   )
-  if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by another operator just now.`)
-  return letter
+  return moved === 1
 }
 
 /**
@@ -77,11 +103,15 @@ async function findLetter(
   redis: Redis,
   letterId: string
 ): Promise<{ letter: DeadLetter; partition: number; entryId: string }> {
-  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
-  const partition = Number(digits)
+  const { partition, entryId } = placeOf(letterId)
   const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
   if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
   return { letter: letterOf(partition, entryId, found[1]), partition, entryId }
+}
+
+function placeOf(letterId: string): { partition: number; entryId: string } {
+  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
+  return { partition: Number(digits), entryId }
 }
 
 function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {

@@ -4,10 +4,14 @@ import {
   type DeadLetter,
   discardDeadLetter,
   listDeadLetters,
-  replayDeadLetter
+  replayDeadLetter,
+  replayDeadLetters
 } from '../../redis/commands/dead-letters.js'
+import { UsageError } from '../command-line/usage-error.js'
+import { time } from '../command-line/values.js'
+import type { OperatorConnection } from './connection.js'
 import { type Field, isoTime, jsonOf, listing } from './output.js'
-import type { VerbMaker } from './verb.js'
+import type { Output, VerbMaker } from './verb.js'
 
 export function deadLetterCommand(program: Command, verb: VerbMaker): void {
   const noun = program.command('dead-letter').description('Commands without a result after five deliveries.')
@@ -15,21 +19,20 @@ export function deadLetterCommand(program: Command, verb: VerbMaker): void {
   verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
     listing(await listDeadLetters(redis, config.partitions), FIELDS, 'There are no dead letters.')
   )
-  verb(
+  verb<ReplayOptions>(
     noun.command('replay'),
     {
-      does: 'Give one back to the workers. A call that it may have sent is reconciled, never sent again.',
+      does: 'Give one, or all that fit, back to the workers. A call that it may have sent is reconciled, never sent again.',
       subject,
+      isSubjectOptional: true,
       change: 'can_be_undone'
     },
-    async ({ redis }, _, letterId) => {
-      const letter = await replayDeadLetter(redis, letterId)
-      return {
-        json: jsonOf(FIELDS, letter),
-        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is in the queue of the workers again.`
-      }
-    }
+    replay
   )
+    .option('--all', 'all that are commands')
+    .option('--command <kind>', 'all of this command, such as capture or wake')
+    .option('--because <text>', 'all whose reason has this text')
+    .option('--since <time>', 'all that were put aside since this time (ISO 8601)', time)
   verb(
     noun.command('discard'),
     {
@@ -45,6 +48,41 @@ export function deadLetterCommand(program: Command, verb: VerbMaker): void {
       }
     }
   )
+}
+
+interface ReplayOptions {
+  readonly all?: boolean
+  readonly command?: string
+  readonly because?: string
+  readonly since?: number
+}
+
+async function replay(
+  { redis, config }: OperatorConnection,
+  { all = false, command: kind, because: reason, since: sinceMs }: ReplayOptions,
+  letterId: string
+): Promise<Output> {
+  const filters = [kind, reason, sinceMs].filter(given => given !== undefined)
+  if ((letterId === '') === (filters.length === 0 && !all)) {
+    throw new UsageError('name a dead letter, or give --all, --command, --because or --since. Nothing was changed.')
+  }
+  if (letterId !== '') {
+    const letter = await replayDeadLetter(redis, letterId)
+    return {
+      json: jsonOf(FIELDS, letter),
+      text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is in the queue of the workers again.`
+    }
+  }
+  const replayed = await replayDeadLetters(redis, config.partitions, {
+    ...(kind !== undefined && { kind }),
+    ...(reason !== undefined && { reason }),
+    ...(sinceMs !== undefined && { sinceMs })
+  })
+  const left = (await listDeadLetters(redis, config.partitions)).length
+  return {
+    json: { replayed, left },
+    text: `${replayed} command${replayed === 1 ? ' is' : 's are'} in the queue of the workers again. ${left} dead letters are left.`
+  }
 }
 
 const FIELDS: readonly Field<DeadLetter>[] = [

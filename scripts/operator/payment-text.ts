@@ -3,6 +3,7 @@ import { presentRefund } from '../../contract/payment-parts.js'
 import type { HistoryEntry, Payment, Reconciliation } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { type Field, fieldLines, isoTime, listing, secondsText, table } from './output.js'
+import { adviceText } from './review-advice.js'
 
 /** Everything about a payment but the buyer; times are ISO 8601. */
 export function presentForOperators({ version, terms, progress, history }: Payment): Record<string, unknown> {
@@ -56,7 +57,7 @@ export function showText(payment: Payment): string {
   const parts = { card, operation, network, in_doubt: in_doubt ?? {} }
   const all = { ...fields, ...Object.assign({}, ...Object.entries(parts).map(([name, part]) => flat(name, part))) }
   const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
-  return `${fieldLines(known)}\n\n${refundsText(payment)}${historyText(payment)}`
+  return `${fieldLines(known)}\n\n${adviceText(payment)}${refundsText(payment)}${historyText(payment)}`
 }
 
 /** One line per refund; '' without one. */

@@ -1,6 +1,6 @@
 /** `payment show|history|attention|in-doubt`; the other verbs are in payment-search.ts and payment-changes.ts. */
 import type { Command } from 'commander'
-import type { Payment, ReviewReason } from '../../machines/model.js'
+import type { Payment } from '../../machines/model.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { type ListedPayment, listInDoubt, listReviews, type PaymentInDoubt } from '../../redis/operator/review.js'
 import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './connection.js'
@@ -9,6 +9,7 @@ import { addPaymentChanges } from './payment-changes.js'
 import { addSearch } from './payment-search.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { parseSpan } from './periods.js'
+import { whatHappened } from './review-advice.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** As many as an operator calls the network about. */
@@ -28,9 +29,12 @@ export function paymentCommand(program: Command, verb: VerbMaker): void {
       return { json: name === 'history' ? json['history'] : json, text: text(payment) }
     })
   }
-  verb(noun.command('attention'), { does: 'Payments that need manual review, and why.' }, async ({ redis, config }) =>
-    listing(await listReviews(redis, config.partitions), REVIEW_FIELDS, 'No payment needs manual review.')
-  )
+  verb(noun.command('attention'), { does: 'Payments that need manual review, and why.' }, async ({ redis, config }) => {
+    const listed = await listReviews(redis, config.partitions)
+    const { json, text } = listing(listed, REVIEW_FIELDS, 'No payment needs manual review.')
+    const hint = listed.length === 0 ? '' : '\n\n`payment show` says what to look at, and which command ends it.'
+    return { json, text: `${text}${hint}` }
+  })
   addSearch(noun, verb)
   verb<{ olderThan?: number }>(
     noun.command('in-doubt'),
@@ -40,20 +44,10 @@ export function paymentCommand(program: Command, verb: VerbMaker): void {
   addPaymentChanges(noun, verb)
 }
 
-const meaningOfReviewReason: Readonly<Record<string, string>> = {
-  unresolved_for_long: 'the network has not given the outcome for days; ask the acquirer',
-  duplicate_sale: 'two sales stood under one order; the duplicate is voided, find out why',
-  figures_differ: "our figures and the acquirer's record differ; compare them",
-  sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
-  notification_unconfirmed:
-    'the record never showed what the network reported (a chargeback, a denied refund); ask the acquirer',
-  poisoned: 'a command failed again and again; see `dead-letter list` and the log'
-} satisfies Record<ReviewReason, string>
-
 const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
   ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
   ['reason', 'REASON', ({ reason }) => reason],
-  [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason] ?? null]
+  [null, 'MEANS', ({ reason }) => whatHappened(reason)]
 ]
 
 /** What the alerts NetworkAnswersBadly and PaymentsNeedOperator count, by name. */

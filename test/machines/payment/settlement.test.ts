@@ -327,9 +327,33 @@ const tables: Record<string, Row[]> = {
     ],
     [
       'keeps the first reason',
+      inStatus('captured', { ...noticed, reviewReason: 'duplicate_sale' }),
+      recordOf(400),
+      { reviewReason: 'duplicate_sale' }
+    ],
+    [
+      'lists a difference in the place of a command that failed',
       inStatus('captured', { ...noticed, reviewReason: 'poisoned' }),
       recordOf(400),
-      { reviewReason: 'poisoned' }
+      { reviewReason: 'figures_differ' }
+    ],
+    [
+      'leaves the list when a command failed and the record agrees in the end',
+      inStatus('captured', { ...noticed, reviewReason: 'poisoned' }),
+      recordOf(0, NOW + policy.notFoundHorizonMs),
+      { reviewReason: null, wake: null }
+    ],
+    [
+      'leaves the list when the outcome of a refund whose command failed is known',
+      inStatus('refunding', { ...inDoubt('refund', 300), reviewReason: 'poisoned' }),
+      recordOf(300),
+      { reviewReason: null, refunded: 300 }
+    ],
+    [
+      'stays listed while that outcome is in doubt',
+      inStatus('refunding', { ...inDoubt('refund', 300), reviewReason: 'poisoned' }),
+      recordOf(0),
+      { reviewReason: 'poisoned', result: null }
     ]
   ]
 }

@@ -106,6 +106,18 @@ describe('an operator', function () {
     expect((await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')).err).to.contain('There is no dead letter')
     expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
     expect(nonsense?.['fields']).to.include({ nonsense: 'of a stranger' })
+    expect((await run('dead-letter', 'replay')).err).to.contain('name a dead letter, or give --all')
+    await withRedis(service(), redis =>
+      redis.xadd(
+        keys.deadLetters(partition),
+        '*',
+        ...aWake(paymentKeyOf(id)),
+        ...encodeLetter({ reason: 'failed', deadLetteredAtMs: 1 })
+      )
+    )
+    expect((await run('dead-letter', 'replay', '--command', 'capture')).out).to.contain('0 commands are in the queue')
+    expect((await run('dead-letter', 'replay', '--since', '2026-01-02T12:00:00Z')).out).to.contain('0 commands are in')
+    expect((await run('dead-letter', 'replay', '--all', '--json')).json()).to.deep.equal({ replayed: 1, left: 1 })
     const discarded = await run('dead-letter', 'discard', nonsense?.['letter_id'] ?? '', '--yes')
     expect(discarded.out).to.contain('"nonsense":"of a stranger"')
     expect(await letters()).to.deep.equal([])

@@ -1,15 +1,16 @@
 import { expect } from 'chai'
 import { encodeEntry } from '../../../redis/commands/command-entry.js'
-import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
+import { listDeadLetters, replayDeadLetter, replayDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
-import { PARTITION, recordOf } from '../../support/payments.js'
+import { aSale, PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
 const PARTITIONS = PARTITION + 1
+const foundCaptured = { kind: 'found', sales: [aSale()] } as const
 
 describe('a dead letter', () => {
   const test = useRedis()
@@ -79,4 +80,30 @@ describe('a dead letter', () => {
     expect(worker.network.asked).to.deep.equal(['authorise', 'void 300'])
     expect((await worker.load(payment)).progress).to.include({ status: 'refunding', phase: 'reconciling' })
   })
+
+  it('of workers that died leaves its payment off the list once its outcome is known, before or after the replay', async () => {
+    const worker = aWorker(test)
+    const payments = [await worker.accept(), await worker.accept(), await worker.accept()]
+    // The first was sent before its worker died.
+    for (const entry of await worker.take()) await worker.handle({ ...entry, deliveryCount: 3 })
+    expect(await reviews()).to.deep.equal(payments.map(() => 'poisoned'))
+    const [first, ...others] = payments
+    if (first === undefined) throw new Error('unreachable')
+    worker.network.willFind(foundCaptured)
+    await worker.wake(first, (await worker.wakeUpOf(first)) ?? 0)
+    expect(await reviews()).to.have.lengthOf(2)
+    expect(await replayDeadLetters(test.redis, PARTITIONS, { kind: 'wake' })).to.equal(0)
+    expect(await replayDeadLetters(test.redis, PARTITIONS, { reason: 'damaged' })).to.equal(0)
+    expect(await replayDeadLetters(test.redis, PARTITIONS, { kind: 'create', reason: 'without a result' })).to.equal(3)
+    await worker.work()
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+    for (const payment of others) {
+      worker.network.willFind(foundCaptured)
+      await worker.wake(payment, (await worker.wakeUpOf(payment)) ?? 0)
+    }
+    expect(await reviews()).to.deep.equal([])
+    expect(worker.network.asked.filter(call => call === 'authorise')).to.deep.equal([])
+  })
+
+  const reviews = async (): Promise<string[]> => Object.values(await test.redis.hgetall(keys.review(PARTITION)))
 })
