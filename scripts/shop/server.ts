@@ -71,7 +71,7 @@ async function addPage(router: Router, { tokensUrl, publishableKey }: MerchantSe
   const template = await readFile(new URL('index.html', PAGE), 'utf8')
   const page = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
   const tokens = new URL(tokensUrl).origin
-  const policy = `default-src 'none'; script-src 'self' ${tokens}; frame-src ${tokens}; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+  const policy = `default-src 'none'; img-src data:; script-src 'self' ${tokens}; frame-src ${tokens}; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
   // An order has its own address: a buyer who reloads the page while paying must not start a second order.
   router.get('/', ctx => {
