@@ -12,8 +12,7 @@ describe('style', () => {
   })
 
   it('mirrors the sources: a test file stands in the folder of the same name', () => {
-    const free =
-      /^test\/(system|support|tidy|chaos|clients-drill|cluster-drill|containers-drill|live-drill|runner|simulation)\//
+    const free = /^test\/(system|support|tidy|chaos|clients-drill|containers-drill|live-drill|runner|simulation)\//
     const lost = sources
       .map(({ path }) => path)
       .filter(path => isTest(path) && !free.test(path) && !existsSync(folderBehind(path)))

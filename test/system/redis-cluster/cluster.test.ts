@@ -11,9 +11,9 @@ import { claimInstallation } from '../../../redis/installation/installation.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { RedisCluster } from '../../../scripts/start/redis-cluster.js'
-import { runDrill } from '../../cluster-drill/drill.js'
 import { aWake } from '../../support/payments.js'
 import { testBinary } from '../../support/sentinels.js'
+import { runDrill } from './drill.js'
 
 const log = createLogger('test', 'silent')
 const PARTITIONS = 16
