@@ -36,7 +36,7 @@ export interface CommandEntry extends StreamEntry {
   readonly traceparent: string | null
   /** How often it was begun in vain: its worker died with it, or failed at it. */
   readonly deliveryCount: number
-  /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
+  /** For `create` as it was accepted: the record of the new payment, since reading it cost a quarter of the latency. Else null. */
   readonly accepted: string | null
   /** For `wake`: the time that was due, so that a slow clock of the worker can't miss it (ms). */
   readonly dueAtMs: number | null

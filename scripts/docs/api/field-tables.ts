@@ -38,15 +38,20 @@ function ruleText(rule: string): string {
 
 /** All fields of an answer; an object without a description of its own stands for its fields. */
 export function answerTable(schema: ObjectSchema): string {
-  return table(['Field', 'Type', 'Meaning'], answerRows(schema, ''))
+  return table(['Field', 'Type', 'Meaning'], answerRows(schema, '', new Map()))
 }
 
-function answerRows({ properties }: ObjectSchema, prefix: string): string[][] {
+/** `pathOf`: where the fields of a component are in the table; where it comes again, one row refers to them. */
+function answerRows({ properties }: ObjectSchema, prefix: string, pathOf: Map<unknown, string>): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = `${prefix}${name}`
     if ('description' in field) return [[`\`${path}\``, answerType(field), String(field['description'])]]
     const items = field['items']
-    return isRecord(items) ? answerRows(resolved(items), `${path}[].`) : answerRows(resolved(field), `${path}.`)
+    const inner = isRecord(items) ? items : field
+    const earlier = pathOf.get(inner['$ref'])
+    if (earlier !== undefined) return [[`\`${path}\``, 'object', `as \`${earlier}\``]]
+    if ('$ref' in inner) pathOf.set(inner['$ref'], path)
+    return answerRows(resolved(inner), isRecord(items) ? `${path}[].` : `${path}.`, pathOf)
   })
 }
 
