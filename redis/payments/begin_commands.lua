@@ -9,12 +9,13 @@
 -- Returns for each command: the count when it is begun now (also when this delivery asks again), 0 the entry is not with this
 -- consumer, -1 the payment has another version, -2 begun before by another delivery.
 -- include is_with
+-- include version_of
 -- include advance
 local function begin(stream, begun, payment, counter, entry, consumer, member, version, delivery)
   if not isWith(stream, ARGV[1], entry, consumer) then
     return 0
   end
-  if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') ~= version then
+  if versionOf(payment) ~= version then
     return -1
   end
   local earlier = redis.call('HGET', begun, member)

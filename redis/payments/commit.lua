@@ -13,8 +13,8 @@
 -- ARGV[15] next reconciliation, ms, or ''  ARGV[16] mark of the leaf  ARGV[17] consumer that must have what begins
 -- ARGV[18] 1: the record must be open, or ''  ARGV[19] most members of an index
 -- Only with an event: ARGV[20] its short form   ARGV[21] what it says of its payment   ARGV[22] its time, ms
---
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
+-- include version_of
 -- include is_with
 -- include add_to_index
 -- include remove_from_index
@@ -25,7 +25,7 @@ local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sa
   unpack(KEYS)
 local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begins, place, doubtMs, sale, reconcileMs, mark, consumer, mustBeOpen, max, event, about, eventMs =
   unpack(ARGV)
-if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') ~= version then
+if versionOf(payment) ~= version then
   return -1
 end
 if begins ~= '' and not isWith(commands, group, begins, consumer) then

@@ -11,13 +11,14 @@
 --
 -- Returns 1, 2 when the request had its result before, so that nothing is replied, or 0 when the entry is not with this consumer.
 -- include is_with
+-- include version_of
 -- include store_result
 if not isWith(KEYS[2], ARGV[2], ARGV[3], ARGV[4]) then
   return 0
 end
 redis.call('XACK', KEYS[2], ARGV[2], ARGV[3])
 redis.call('XDEL', KEYS[2], ARGV[3])
-if KEYS[3] and (string.match(redis.call('GETRANGE', KEYS[3], 0, 23), '^%[%d+,(%d+),') or '') == ARGV[8] then
+if KEYS[3] and (versionOf(KEYS[3]) or '') == ARGV[8] then
   redis.call('ZREM', KEYS[4], ARGV[7])
   redis.call('ZREM', KEYS[5], ARGV[7])
 end

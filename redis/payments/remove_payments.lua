@@ -6,13 +6,14 @@
 --
 -- Returns how many were removed.
 -- include remove_from_index
+-- include version_of
 local newest = redis.call('GET', KEYS[2]) or ''
 local removed = 0
 for i = 3, #KEYS, 7 do
   local payment, status, leaf, references, bucket, bucketLeaf, sales = unpack(KEYS, i, i + 6)
   local given = (i - 3) / 7 * 5
   local version, member, mark, prefix, sale = unpack(ARGV, given + 1, given + 5)
-  if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') == version then
+  if versionOf(payment) == version then
     redis.call('DEL', payment)
     removeFromIndex({ status, leaf }, mark, '', member)
     removeFromIndex({ references, bucket, bucketLeaf }, mark, prefix, member)

@@ -30,10 +30,7 @@ export interface Mutant extends Exchange {
 export const mutants = {
   'no-version-compare': {
     description: 'A commit overwrites any stored version.',
-    script: replace(
-      "if string.match(redis.call('GETRANGE', payment, 0, 23), '^%[%d+,(%d+),') ~= version then\n  return -1",
-      'if false then\n  return -1'
-    )
+    script: replace('if versionOf(payment) ~= version then\n  return -1', 'if false then\n  return -1')
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
