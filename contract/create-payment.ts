@@ -10,9 +10,9 @@ import {
   filled,
   givenId,
   INSTALLMENTS_MAX,
-  oneOf,
   orNull,
   requestObject,
+  taggedUnion,
   textUpTo,
   trueOrFalse
 } from './request-fields.js'
@@ -62,7 +62,7 @@ const storedCard = requestObject(
   'must be a stored card'
 )
 
-const paymentSource = oneOf<Static<typeof typedToken> | Static<typeof storedCard>, 'source_type'>(
+const paymentSource = taggedUnion<Static<typeof typedToken> | Static<typeof storedCard>, 'source_type'>(
   'source_type',
   {
     description: 'where the card comes from',

@@ -108,7 +108,7 @@ export function requestObject<P extends Properties, Required extends keyof P & s
 type Tagged<T, Tag extends keyof T> = T extends unknown ? T & Required<Pick<T, Tag>> : never
 
 /** An object that is one of several; `tag` tells which. */
-export function oneOf<T extends object, Tag extends keyof T & string>(
+export function taggedUnion<T extends object, Tag extends keyof T & string>(
   tag: Tag,
   { description, rule, tagField }: { description: string; rule: string; tagField: Schema },
   variants: readonly Schema<T>[]

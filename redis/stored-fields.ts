@@ -129,7 +129,7 @@ export function many<Value, Stored>(format: Format<Value, Stored>): Format<reado
 }
 
 /** A word of a list, stored as its position: new words go to the end of the list. */
-export function oneOf<Word extends string>(words: readonly Word[]): Format<Word, number> {
+export function numbered<Word extends string>(words: readonly Word[]): Format<Word, number> {
   return {
     encode: word => words.indexOf(word),
     decode(position) {

@@ -58,7 +58,7 @@ export function setting<T>(
 type TextRow = [variable: string, usedBy: readonly ProcessName[], fallback: string, doc: string]
 
 /** Any text. */
-export function text(...row: TextRow): Setting<string> {
+export function anyText(...row: TextRow): Setting<string> {
   return setting(...row, value => value)
 }
 

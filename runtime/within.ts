@@ -1,11 +1,11 @@
 /** The rejection of `within`. */
-export class NoAnswer extends Error {}
+export class NoAnswerInTime extends Error {}
 
-/** The promise's result, or a rejection with `NoAnswer` after `ms`. The work continues; its late result is dropped. */
+/** The promise's result, or a rejection with `NoAnswerInTime` after `ms`. The work continues; its late result is dropped. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new NoAnswerInTime(`no answer within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([promise, deadline])

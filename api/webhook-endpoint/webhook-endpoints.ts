@@ -5,7 +5,7 @@ import type { KeyHolder } from '../../vault/watched-keys.js'
 import type { WebhookSecrets } from '../../vault/webhook-secrets.js'
 
 /** docs/API.md#put-v1webhook-endpoint */
-export interface WebhookEndpoint {
+export interface RegisteredEndpoint {
   readonly url: string
   readonly updatedAtMs: number
 }
@@ -13,9 +13,13 @@ export interface WebhookEndpoint {
 /** What the routes of the webhook endpoint need. */
 export interface WebhookEndpoints {
   /** Registers the URL of a merchant. The same URL again changes nothing, unless `isRotation` requests a new secret. */
-  register(merchantId: string, url: string, isRotation: boolean): Promise<WebhookEndpoint & { readonly secret: string }>
+  register(
+    merchantId: string,
+    url: string,
+    isRotation: boolean
+  ): Promise<RegisteredEndpoint & { readonly secret: string }>
   /** Null when none is registered. */
-  find(merchantId: string): Promise<WebhookEndpoint | null>
+  find(merchantId: string): Promise<RegisteredEndpoint | null>
 }
 
 export function createWebhookEndpoints(

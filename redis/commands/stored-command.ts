@@ -2,7 +2,7 @@
 import type { CardSource, Command } from '../../machines/commands.js'
 import type { ReportedChange } from '../../machines/model.js'
 import type { Buyer } from '../../machines/network.js'
-import { DamagedValue, type Format, oneOf, required, storedList } from '../stored-fields.js'
+import { DamagedValue, type Format, numbered, required, storedList } from '../stored-fields.js'
 
 /** In the order of their numbers: new ones go to the end. */
 const commandKinds = [
@@ -78,7 +78,7 @@ const storedSource: Format<CardSource, unknown[]> = {
 const yesOrNo: Format<boolean, number> = { encode: is => (is ? 1 : 2), decode: stored => stored === 1 }
 
 const commandParts = storedList<CommandParts>({
-  kind: ['create', oneOf(commandKinds)],
+  kind: ['create', numbered(commandKinds)],
   amountCents: [null],
   source: [null, storedSource],
   buyer: [null, storedBuyer],

@@ -5,7 +5,7 @@
  * An epoch is the time of one server as the master. The counter alone could be overtaken: data that lost three commits and
  * made four looks newer. A memory names its epoch, and is missing when the next epoch begins below it.
  */
-import { oneOf, required, storedList, storedValue } from '../stored-fields.js'
+import { numbered, required, storedList, storedValue } from '../stored-fields.js'
 
 export interface Epoch {
   readonly number: number
@@ -80,7 +80,7 @@ export interface Vouch {
 const storedEpoch = storedList<Epoch>({ number: [required], serverId: [required], begins: [0] })
 
 export const storedVouch = storedValue<Vouch>('vouch', {
-  standing: ['vouched', oneOf(standings)],
+  standing: ['vouched', numbered(standings)],
   epochs: [
     [],
     { encode: list => list.map(storedEpoch.encode), decode: list => (list as unknown[][]).map(storedEpoch.decode) }

@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { NoAnswer, within } from '../../runtime/within.js'
+import { NoAnswerInTime, within } from '../../runtime/within.js'
 import { connectInBackground, disconnect, lastErrorOf, type Redis } from '../connection/connections.js'
 import { isRedisUnavailable, isRefusal, RedisUnavailable, reasonOf } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
@@ -159,7 +159,7 @@ async function find(secrets: Single, installation: Installation, refusal: string
 }
 
 function isDown(error: unknown): boolean {
-  return isRedisUnavailable(error) || error instanceof NoAnswer
+  return isRedisUnavailable(error) || error instanceof NoAnswerInTime
 }
 
 async function untilAsked(look: () => Promise<Finding>): Promise<Finding> {

@@ -123,7 +123,7 @@ export class MerchantStore {
       expiresAtMs: request.expiresAtMs ?? null,
       createdAtMs: Date.now()
     }
-    if (isExpired(key, key.createdAtMs))
+    if (isKeyExpired(key, key.createdAtMs))
       throw new MerchantStoreError('The key would expire before it is made. Give a later time.')
     const secret = isPublishable ? null : randomBytes(32).toString('base64url')
     await this.#redis.zadd(keys.apiKeys(), key.createdAtMs, key.keyId)
@@ -173,7 +173,7 @@ export class MerchantStore {
     const merchant = await this.findMerchant(found?.key.merchantId ?? NO_MERCHANT)
     if (found === null) return null
     const { key, secretHash } = found
-    const isRevoked = key.isRevoked || isExpired(key, nowMs)
+    const isRevoked = key.isRevoked || isKeyExpired(key, nowMs)
     return { ...key, isRevoked, secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
   }
 
@@ -187,7 +187,7 @@ export class MerchantStore {
   }
 }
 
-export function isExpired({ expiresAtMs }: Pick<ApiKey, 'expiresAtMs'>, nowMs: number): boolean {
+export function isKeyExpired({ expiresAtMs }: Pick<ApiKey, 'expiresAtMs'>, nowMs: number): boolean {
   return expiresAtMs !== null && nowMs >= expiresAtMs
 }
 

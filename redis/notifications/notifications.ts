@@ -9,7 +9,7 @@ import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { DamagedValue, oneOf, required, storedValue } from '../stored-fields.js'
+import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
 const noteNotification = defineScript('note_notification')
 const takeNotifications = defineScript('take_notifications')
@@ -111,5 +111,5 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
 /** The member of the lists: what has no `reported` is a change. */
 const storedNotification = storedValue<NetworkNotification>('notification', {
   saleId: [required],
-  reported: ['change', oneOf(['change', 'chargeback', 'denied_refund'] satisfies readonly ReportedChange[])]
+  reported: ['change', numbered(['change', 'chargeback', 'denied_refund'] satisfies readonly ReportedChange[])]
 })

@@ -10,7 +10,7 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 
 /** A change that an operator asks for. */
-export interface Attempt {
+export interface ChangeAttempt {
   readonly actor: string
   /** Noun and verb, such as `key revoke`. */
   readonly verb: string
@@ -22,30 +22,33 @@ export interface Attempt {
   readonly reason: string
 }
 
-export interface Outcome {
+export interface ChangeOutcome {
   readonly outcome: 'done' | 'failed'
   /** The id of what was made, or why it failed; '' otherwise. */
   readonly detail: string
 }
 
-export interface AuditedChange extends Attempt {
+export interface AuditedChange extends ChangeAttempt {
   readonly auditId: string
   readonly atMs: number
   /** Null: the command died before it knew; the change may have been made. */
-  readonly outcome: Outcome | null
+  readonly outcome: ChangeOutcome | null
 }
 
 const PAGE = 1_000
 
 /** Resolves to the id by which the outcome is recorded. */
-export async function recordAttempt(redis: Redis, { actor, verb, target, options, reason }: Attempt): Promise<string> {
+export async function recordAttempt(
+  redis: Redis,
+  { actor, verb, target, options, reason }: ChangeAttempt
+): Promise<string> {
   const fields = { actor, verb, target, options: JSON.stringify(options), reason }
   const auditId = await redis.xadd(keys.operatorAudit(), '*', ...Object.entries(fields).flat())
   if (auditId === null) throw new Error('unreachable: XADD without NOMKSTREAM answers an id')
   return auditId
 }
 
-export async function recordOutcome(redis: Redis, auditId: string, { outcome, detail }: Outcome): Promise<void> {
+export async function recordOutcome(redis: Redis, auditId: string, { outcome, detail }: ChangeOutcome): Promise<void> {
   await redis.xadd(keys.operatorAudit(), '*', 'of', auditId, 'outcome', outcome, 'detail', detail)
 }
 

@@ -72,7 +72,7 @@ export async function concludeOperation(redis: Redis, paymentId: string, isBooke
 }
 
 /** Asks the workers to erase the personal data of the buyer (machines/payment/erasure.ts). */
-export async function eraseBuyer(redis: Redis, paymentId: string): Promise<void> {
+export async function requestErasure(redis: Redis, paymentId: string): Promise<void> {
   await send(redis, paymentId, { kind: 'erase_buyer' })
 }
 

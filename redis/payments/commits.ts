@@ -17,7 +17,7 @@ import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
 import { type Begin, createBegin } from './beginnings.js'
 import { encodeResult } from './idempotency.js'
-import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
+import { INDEX_KEY_MAX, indexedSaleId, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
 
 const commit = defineScript('commit')
@@ -140,7 +140,7 @@ function placesOf(write: Commit, partition: number): string[] {
     keys.idempotency(partition, recordOf(write)),
     keys.commands(partition),
     keys.inDoubt(partition),
-    keys.sales(partition, saleOf(progress)),
+    keys.sales(partition, indexedSaleId(progress)),
     keys.reconcile(partition),
     ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
     ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
@@ -193,7 +193,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     write.begins?.entryId ?? '',
     encodePlace({ paymentKey, merchantId: terms.merchantId }),
     inDoubtSinceMs(progress) ?? '',
-    saleOf(progress),
+    indexedSaleId(progress),
     write.wake.reconcileAtMs ?? '',
     leafMark(paymentKey),
     write.begins?.consumer ?? '',

@@ -5,7 +5,7 @@
  * record, so that a script can put the result there (includes/store_result.lua).
  */
 import type { CommandResult } from '../../machines/commands.js'
-import { oneOf, required, storedValue } from '../stored-fields.js'
+import { numbered, required, storedValue } from '../stored-fields.js'
 import { storedResult } from './payment-record.js'
 
 export interface IdempotencyValue {
@@ -20,7 +20,7 @@ const stored = storedValue<IdempotencyValue>('idempotency record', {
   result: [null, storedResult],
   fingerprint: [required],
   paymentKey: [required],
-  kind: ['create', oneOf(['create', 'capture', 'cancel'])]
+  kind: ['create', numbered(['create', 'capture', 'cancel'])]
 })
 
 /** The record of a request that was accepted, or refused at once. */

@@ -36,7 +36,7 @@ export function referencePrefix(externalReference: string): string {
 }
 
 /** What the index of sales has of a payment: the network's sale id, or '' while it is not known. */
-export function saleOf({ references }: PaymentProgress): string {
+export function indexedSaleId({ references }: PaymentProgress): string {
   return references.saleId?.toLowerCase() ?? ''
 }
 

@@ -9,10 +9,10 @@ import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import {
   INDEX_KEY_MAX,
+  indexedSaleId,
   leafMark,
   referenceIndex,
   referencePrefix,
-  saleOf,
   statusIndex,
   withLeaves
 } from './payment-indexes.js'
@@ -73,11 +73,11 @@ function placesOf({ terms, progress }: Payment): string[] {
     keys.payment(partition, paymentKey),
     ...withLeaves(statusIndex(partition, merchantId, progress.status), mark),
     ...withLeaves(referenceIndex(partition, merchantId, referencePrefix(externalReference)), mark),
-    keys.sales(partition, saleOf(progress))
+    keys.sales(partition, indexedSaleId(progress))
   ]
 }
 
 function valuesOf({ terms, progress }: Payment): [paymentKey: string, mark: string, prefix: string, sale: string] {
   const paymentKey = paymentKeyOf(terms.id)
-  return [paymentKey, leafMark(paymentKey), referencePrefix(terms.externalReference), saleOf(progress)]
+  return [paymentKey, leafMark(paymentKey), referencePrefix(terms.externalReference), indexedSaleId(progress)]
 }

@@ -25,7 +25,7 @@ import {
   type Voids
 } from '../../machines/model.js'
 import { paymentIdOfKey } from '../keys.js'
-import { DamagedValue, type Format, many, oneOf, required, storedList, storedValue } from '../stored-fields.js'
+import { DamagedValue, type Format, many, numbered, required, storedList, storedValue } from '../stored-fields.js'
 
 /** The default of the window: most payments have it, so it is not stored. */
 const USUAL_WINDOW_MS = 7 * 24 * 3_600_000
@@ -48,8 +48,8 @@ const storedTerms = storedList<OwnTerms>({
 
 /** In records and in webhook events. */
 export const storedOperation = storedList<Operation>({
-  kind: ['authorization', oneOf(operationKinds)],
-  state: ['in_progress', oneOf(operationStates)],
+  kind: ['authorization', numbered(operationKinds)],
+  state: ['in_progress', numbered(operationStates)],
   amountCents: [0],
   idempotencyKey: [required]
 })
@@ -58,7 +58,7 @@ export const storedOperation = storedList<Operation>({
 export const storedRefunds = many(
   storedList<Refund>({
     amountCents: [0],
-    state: ['in_progress', oneOf(operationStates)],
+    state: ['in_progress', numbered(operationStates)],
     idempotencyKey: [null],
     requestedAtMs: [null],
     concludedAtMs: [null],
@@ -163,7 +163,7 @@ interface ResultParts {
 }
 
 const resultParts = storedList<ResultParts>({
-  kind: ['succeeded', oneOf(['succeeded', 'failed', 'refused'])],
+  kind: ['succeeded', numbered(['succeeded', 'failed', 'refused'])],
   code: [null],
   progress: [null, storedProgress]
 })

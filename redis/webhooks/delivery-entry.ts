@@ -4,7 +4,7 @@
  */
 import type { StreamEntry } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { DamagedValue, oneOf, required, storedValue } from '../stored-fields.js'
+import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
 export interface DeliveryEntry extends StreamEntry {
   /** Payment key of the payment. */
@@ -19,7 +19,7 @@ type Delivery = Pick<DeliveryEntry, 'paymentKey' | 'merchantId' | 'kind'>
 const storedDelivery = storedValue<Delivery>('delivery', {
   paymentKey: [required],
   merchantId: [required],
-  kind: ['deliver', oneOf(['deliver', 'trial'])]
+  kind: ['deliver', numbered(['deliver', 'trial'])]
 })
 
 /** How a payment stands in the line of its endpoint. */

@@ -1,5 +1,5 @@
 /** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
-import { constant, delays, httpUrl, integer, secret, setting, text } from '../setting.js'
+import { anyText, constant, delays, httpUrl, integer, secret, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 
@@ -122,7 +122,7 @@ export const networkSettings = {
     '',
     'Test environment: where the simulator of the card network is controlled, for `POST /v1/test/payments/{id}/chargeback`. Empty: that route answers 409.'
   ),
-  notificationsHost: text(
+  notificationsHost: anyText(
     'NOTIFICATIONS_HOST',
     ['notifications'],
     '127.0.0.1',

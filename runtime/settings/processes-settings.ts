@@ -1,5 +1,5 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-import { constant, everyProcess, httpUrl, integer, oneOf, text } from '../setting.js'
+import { anyText, constant, everyProcess, httpUrl, integer, oneOf } from '../setting.js'
 
 export const processSettings = {
   environment: oneOf(
@@ -25,13 +25,13 @@ export const processSettings = {
     'debug',
     'Level of the log line of each answered request. `npm start` on a terminal uses `info`.'
   ),
-  dataDir: text(
+  dataDir: anyText(
     'DATA_DIR',
     [...everyProcess, 'operator', 'tools'],
     '.data',
     'Folder of `npm start` for its data. In each installation `api` and `payments` keep below it what they have seen last (`seen`), so that older Redis data is noticed.'
   ),
-  host: text('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
+  host: anyText('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
   port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer(
     'TOKENS_PORT',
@@ -60,13 +60,13 @@ export const processSettings = {
     [0, 10],
     'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the client is the peer of the connection.'
   ),
-  fieldsReleasesDir: text(
+  fieldsReleasesDir: anyText(
     'FIELDS_RELEASES_DIR',
     ['tokens'],
     '',
     'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
   ),
-  networkHost: text(
+  networkHost: anyText(
     'NETWORK_HOST',
     ['network'],
     '127.0.0.1',
@@ -79,7 +79,7 @@ export const processSettings = {
     [0, 65_535],
     'Port of the card-network simulator (test environment).'
   ),
-  opsHost: text(
+  opsHost: anyText(
     'OPS_HOST',
     everyProcess,
     '127.0.0.1',

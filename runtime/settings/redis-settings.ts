@@ -1,5 +1,5 @@
 /** Settings of the two Redis and of the lock. */
-import { integer, oneOf, redisUrl, redisUrls, setting, text } from '../setting.js'
+import { anyText, integer, oneOf, redisUrl, redisUrls, setting } from '../setting.js'
 
 export const redisSettings = {
   redisUrl: redisUrl(
@@ -29,7 +29,7 @@ export const redisSettings = {
     [1, 4096],
     'Number of partitions; fixed when the data is created. `operator` reads it from the data.'
   ),
-  installationId: text(
+  installationId: anyText(
     'INSTALLATION_ID',
     ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     '',

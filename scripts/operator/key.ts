@@ -1,6 +1,6 @@
 /** `key create|list|revoke` */
 import { type Command, InvalidArgumentError } from 'commander'
-import { type ApiKey, isExpired, type Permission, permissions } from '../../redis/merchants/merchants.js'
+import { type ApiKey, isKeyExpired, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine, time } from '../command-line/values.js'
 import { type Field, isoTime, jsonOf, listing } from './output.js'
@@ -107,5 +107,5 @@ export function listKeys(keys: readonly ApiKey[]): Output {
 
 function stateOf(key: ApiKey): string {
   if (key.isRevoked) return 'revoked'
-  return isExpired(key, Date.now()) ? 'expired' : 'active'
+  return isKeyExpired(key, Date.now()) ? 'expired' : 'active'
 }

@@ -7,7 +7,7 @@ import type { Payment } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
 import { canEraseBuyer, isBuyerErased } from '../../machines/payment/erasure.js'
 import { listDeadLetters } from '../../redis/commands/dead-letters.js'
-import { concludeOperation, eraseBuyer, resolveReview, reviewReasonOf } from '../../redis/operator/review.js'
+import { concludeOperation, requestErasure, resolveReview, reviewReasonOf } from '../../redis/operator/review.js'
 import { delay } from '../../runtime/delay.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './connection.js'
@@ -132,7 +132,7 @@ async function erase(connection: OperatorConnection, given: string): Promise<Out
       )
     }
     await requireNoLetter(connection, id)
-    await eraseBuyer(connection.redis, id)
+    await requestErasure(connection.redis, id)
     await untilDone(`erased the buyer of payment ${id}`, QUERY_WAIT_MS, async () =>
       isBuyerErased((await paymentOf(connection, id)).terms) ? true : null
     )

@@ -10,7 +10,7 @@ import { serve } from '../../api/http/http-server.js'
 import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import { loadReference } from '../../api/reference/reference.js'
 import type { TestEnvironment } from '../../api/test-environment/test-environment.js'
-import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
+import type { RegisteredEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
 import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
@@ -112,8 +112,8 @@ export async function startApi(
     },
     testEnvironment: options.testEnvironment ?? noTestEnvironment,
     webhookEndpoints: options.webhookEndpoints ?? {
-      register: async () => toldOrThrow<WebhookEndpoint & { secret: string }>(null),
-      find: async () => toldOrThrow<WebhookEndpoint>(null)
+      register: async () => toldOrThrow<RegisteredEndpoint & { secret: string }>(null),
+      find: async () => toldOrThrow<RegisteredEndpoint>(null)
     }
   })
   const server = await serve(app, { host: '127.0.0.1', port: 0, log })

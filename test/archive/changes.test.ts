@@ -8,7 +8,7 @@ import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/co
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
-import { eraseBuyer } from '../../redis/operator/review.js'
+import { requestErasure } from '../../redis/operator/review.js'
 import { removePayments } from '../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
@@ -165,7 +165,7 @@ describe('workers with archived payments', () => {
   })
 
   it('erase its buyer in both before the command ends', async () => {
-    await eraseBuyer(test.redis, payment.terms.id)
+    await requestErasure(test.redis, payment.terms.id)
     await worker.work()
     const rows = [
       ...archive.rows.values(),
@@ -180,7 +180,7 @@ describe('workers with archived payments', () => {
   })
 
   it('repeat the erasure in the archive when a worker died before it', async () => {
-    await eraseBuyer(test.redis, payment.terms.id)
+    await requestErasure(test.redis, payment.terms.id)
     const entry = await worker.takeOne()
     const put = archive.put.bind(archive)
     archive.put = () => new Promise(() => undefined)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { recordedKeys, requireOwnKeys } from '../../redis/installation/key-record.js'
 import { keys, paymentIdOfKey } from '../../redis/keys.js'
 import { createRateLimiter } from '../../redis/merchants/rate-limit.js'
-import { type Attempt, listChanges, recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
+import { type ChangeAttempt, listChanges, recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
 import { listInDoubt, listReviews } from '../../redis/operator/review.js'
 import { createKnownSaleStore, KNOWN_SALE_FRESH_MS } from '../../redis/reconciliation/known-sale.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
@@ -105,7 +105,7 @@ describe('a damaged value', () => {
     const anyText = fc.string({ unit: 'binary' }).map(text => Buffer.from(text).toString())
     const property = fc.asyncProperty(anyText, damagedOptions, async (text, options) => {
       await test.redis.flushdb()
-      const attempt: Attempt = { actor: text, verb: text, target: text, options: { [text]: text }, reason: text }
+      const attempt: ChangeAttempt = { actor: text, verb: text, target: text, options: { [text]: text }, reason: text }
       const auditId = await recordAttempt(test.redis, attempt)
       await test.redis.xadd(keys.operatorAudit(), '*', 'actor', 'a', 'verb', 'v', 'options', options)
       await test.redis.xadd(keys.operatorAudit(), '*', 'of', '0-1', 'outcome', options)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import { decodeReply, encodeReply } from '../../redis/commands/replies.js'
-import { DamagedValue, many, oneOf, required, storedList } from '../../redis/stored-fields.js'
+import { DamagedValue, many, numbered, required, storedList } from '../../redis/stored-fields.js'
 
 interface Sample {
   readonly name: string
@@ -15,7 +15,7 @@ const format = storedList<Sample>({
   name: [required],
   count: [1],
   atMs: [null],
-  colour: ['green', oneOf(['red', 'green'])],
+  colour: ['green', numbered(['red', 'green'])],
   parts: [[], many(storedList<{ readonly size: number }>({ size: [0] }))]
 })
 

@@ -1,7 +1,7 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
-import { eraseBuyer } from '../../redis/operator/review.js'
+import { requestErasure } from '../../redis/operator/review.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { captureByHand } from './by-hand.js'
 import { nextLookMs } from './simulated-mover.js'
@@ -78,7 +78,7 @@ export const scenarios = {
     const paymentId = await createArchived(stage)
     if (paymentId === null) return
     const redis = stage.installation.connect(stage.outside, stage.installation.durable)
-    await untilDone(stage.world, () => eraseBuyer(redis, paymentId))
+    await untilDone(stage.world, () => requestErasure(redis, paymentId))
     while (isNamed(stage, paymentId)) await stage.world.pause(500)
     await untilArchived(stage, paymentId)
     // One that names the buyer again is never at its end.

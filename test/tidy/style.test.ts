@@ -20,6 +20,19 @@ describe('style', () => {
   })
 })
 
+describe('names', () => {
+  it('mean one thing: the product exports no name from two files', () => {
+    // What browsers get is a programme of its own.
+    const product = /^(api\/(?!.*\/browser\/)|(workers|machines|contract|redis|archive|vault|runtime)\/)/
+    const places = new Map<string, string[]>()
+    for (const { path, text } of sources.filter(({ path }) => product.test(path))) {
+      const names = text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)
+      for (const [, name = ''] of names) places.set(name, [...(places.get(name) ?? []), path])
+    }
+    expect([...places].filter(([, paths]) => paths.length > 1)).to.deep.equal([])
+  })
+})
+
 describe('texts of the project', () => {
   const texts = textFiles().map(path => ({ path, text: readFileSync(path, 'utf8') }))
   const linesWith = (pattern: RegExp): string[] =>

@@ -16,7 +16,7 @@ import { plainCode } from '../../machines/declines.js'
 import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import type { Exchange } from './transport.js'
-import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
+import { hasValue, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
 
 /** Return codes of an approved sale: by an issuer at home or abroad, in the acquirer's test system, or captured there. */
 const APPROVED_CODES = ['0', '11', '4', '6']
@@ -70,7 +70,7 @@ function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   if (code !== null && !isApprovedCode) return unproven(`an approval with the code ${code}`)
   // The query returns the amount that counts; until then no amount is reported.
   const amounts = isCaptured ? ['Amount', 'CapturedAmount'] : ['Amount']
-  if (amounts.some(field => isGiven(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
+  if (amounts.some(field => hasValue(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
     return unproven('a sale of another amount')
   }
   if ((textIn(payment, 'Currency') ?? CURRENCY) !== CURRENCY) return unproven('a sale in another currency')
@@ -101,7 +101,7 @@ function readOperation(
   if (proof !== 'done') return outcomeOf(proof, code, `the return code ${code}`)
   if (!done.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
   const unreadable = ['CapturedAmount', 'VoidedAmount'].find(
-    field => isGiven(body, field) && integerIn(body, field) === null
+    field => hasValue(body, field) && integerIn(body, field) === null
   )
   if (unreadable !== undefined) return unproven(`a ${unreadable} that is not an amount`)
   return {
@@ -117,7 +117,7 @@ function readOperation(
 }
 
 /** The answer to a capture or void has no field for its sale; only the addresses in `Links` name it. */
-function namesAnotherSale({ Links: links }: Json, saleId: string): boolean {
+function namesAnotherSale({ Links: links }: WireObject, saleId: string): boolean {
   const addresses = Array.isArray(links) ? links.map(link => (isRecord(link) ? (textIn(link, 'Href') ?? '') : '')) : []
   const named = addresses.flatMap(address => /\/1\/sales\/([\da-f-]{36})/i.exec(address)?.[1]?.toLowerCase() ?? [])
   return named.some(id => id !== saleId.toLowerCase())
@@ -154,7 +154,7 @@ export function errorCodesIn(body: unknown): readonly string[] {
 }
 
 /** The transaction identifiers of a payment object, or of the flat answer to a capture or void. */
-export function referencesIn(payment: Json): NetworkReferences {
+export function referencesIn(payment: WireObject): NetworkReferences {
   return {
     saleId: textIn(payment, 'PaymentId'),
     tid: textIn(payment, 'Tid'),

@@ -8,7 +8,7 @@ import type { Sale } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { errorCodesIn, referencesIn } from './answers.js'
 import type { Exchange } from './transport.js'
-import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
+import { hasValue, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
 
 export type NoAnswer = { readonly kind: 'no_answer'; readonly reason: string }
 export type SaleList = { readonly kind: 'listed'; readonly saleIds: readonly string[] } | { readonly kind: 'absent' }
@@ -58,7 +58,7 @@ export function readSale(exchange: Exchange, saleId: string): FoundSale | NoAnsw
   return { kind: 'sale', orderId: textIn(body, 'MerchantOrderId'), sale }
 }
 
-function saleIn(payment: Json): Sale | null {
+function saleIn(payment: WireObject): Sale | null {
   const references = referencesIn(payment)
   const wireStatus = integerIn(payment, 'Status')
   const amountCents = integerIn(payment, 'Amount')
@@ -69,8 +69,8 @@ function saleIn(payment: Json): Sale | null {
   // What was captured is never guessed from the amount: a capture may be partial.
   if (status === 'captured' && capturedCents === null) return null
   // What is there and can't be read is not zero: refunds are compared with it.
-  if (capturedCents === null && isGiven(payment, 'CapturedAmount')) return null
-  if (voidedCents === null && isGiven(payment, 'VoidedAmount')) return null
+  if (capturedCents === null && hasValue(payment, 'CapturedAmount')) return null
+  if (voidedCents === null && hasValue(payment, 'VoidedAmount')) return null
   const wholeCents = capturedCents || amountCents
   const chargebacks = payment['Chargebacks']
   return {

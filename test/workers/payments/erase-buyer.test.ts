@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
-import { eraseBuyer } from '../../../redis/operator/review.js'
+import { requestErasure } from '../../../redis/operator/review.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
 import { PARTITION } from '../../support/payments.js'
@@ -22,7 +22,7 @@ describe('a payments worker that erases a buyer', () => {
     await test.redis.set(place, encodePayment(withMetadata))
 
     for (let times = 0; times < 2; times++) {
-      await eraseBuyer(test.redis, before.terms.id)
+      await requestErasure(test.redis, before.terms.id)
       await worker.work()
     }
     const { terms, progress, version, history } = await worker.load(accepted)
@@ -65,7 +65,7 @@ describe('a payments worker that erases a buyer', () => {
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    await eraseBuyer(test.redis, payment.terms.id)
+    await requestErasure(test.redis, payment.terms.id)
     await worker.work()
     expect(conflicts).to.equal(2)
     expect((await worker.load(payment)).terms.customer.name).to.equal('erased')
