@@ -75,7 +75,7 @@ describe('the audit of a chaos run with a contrary acquirer', () => {
     expect(found({ progress, isListed: true })).to.deep.equal([])
   })
 
-  it('finds what the acquirer did other than asked and no operator was told', () => {
+  it('finds deviations of the acquirer that no operator was told about', () => {
     const deviation = 'charged, a hold was asked'
     expect(found({ deviation })).to.deep.equal([`not listed, though shown: P ${deviation}`])
     expect(found({ deviation, isListed: true })).to.deep.equal([])

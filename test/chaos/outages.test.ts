@@ -35,7 +35,7 @@ describe('the outages of a chaos run', () => {
     { atMs: 43_000, kind: 'killed', victim: 'tokens.1', suspendedMs: 0 }
   ] as const
 
-  it('are told apart for kills and for silent connections, without the time in which processes were away', () => {
+  it('are counted separately for kills and for silent connections, without the time in which processes were away', () => {
     expect(outagesOf(records, strikes)).to.deep.equal({
       longestOutageMs: 6_000,
       outageP99Ms: 6_000,
@@ -44,7 +44,7 @@ describe('the outages of a chaos run', () => {
     })
   })
 
-  it('are told as a story: tries and strikes in their order', () => {
+  it('list tries and strikes in their order', () => {
     expect(longestOutageStory(records, strikes)).to.deep.equal([
       '-0.50 s: stopped api.1 for 5000 ms',
       '6.00 s: b was answered'

@@ -126,7 +126,7 @@ describe('the contrary acquirer', () => {
     })
   }
 
-  it('notes what it did other than asked, when it told of it, and when a query first showed it', () => {
+  it('records each deviation, when it was reported, and when a query first showed it', () => {
     const stage = stageOf(['captures more than a part'], 3)
     sell(stage, 'A', false)
     const { saleId } = saleOf(stage, 'A')

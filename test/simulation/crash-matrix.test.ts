@@ -35,7 +35,7 @@ describe('death at every point', () => {
   }
 
   for (const name of SUSPENDED) {
-    it(`or a long sleep there: ${name}`, async function () {
+    it(`loses and duplicates nothing when a process is suspended: ${name}`, async function () {
       // Some 10 s of computing, and a multiple of that on a machine that is busy.
       this.timeout(120_000)
       for await (const { hits, points, violations } of sleepMatrix(name)) {

@@ -66,7 +66,7 @@ describe('simulated worlds', () => {
     expect([...happened]).to.include.members(FAULTS)
   })
 
-  it(`keep them while people change sales by hand, and the network takes its time to make up its mind`, async function () {
+  it(`keep them while people change sales by hand, and the network is slow to decide`, async function () {
     this.timeout(300_000)
     const happened = new Set<string>()
     for (let seed = 1; seed <= TOUCHED_SEEDS; seed++) {
@@ -78,7 +78,7 @@ describe('simulated worlds', () => {
   })
 
   for (const [trouble, seeds] of Object.entries(TROUBLED_SEEDS) as [NetworkTrouble, number][]) {
-    it(`keep them while the card network is ${trouble} for long, and ask about everything in doubt within a minute after it`, async function () {
+    it(`keep them while the card network is ${trouble} for long, and reconcile everything in doubt within a minute after it`, async function () {
       this.timeout(300_000)
       let inTrouble = 0
       const circuit = { opens: 0, closes: 0 }
