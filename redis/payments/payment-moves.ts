@@ -6,7 +6,7 @@ import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript, defineScript } from '../scripts.js'
 import {
   INDEX_KEY_MAX,
   indexedSaleId,
@@ -19,7 +19,19 @@ import {
 import { decodePayment, encodePayment } from './payment-record.js'
 
 const removeScript = defineScript('remove_payments')
-const restoreScript = defineScript('restore_payment')
+const restoreScript = defineNamedScript<{
+  keys: 'payment' | 'status' | 'statusLeaf' | 'references' | 'bucket' | 'bucketLeaf' | 'sales' | 'rests'
+  given: {
+    readonly record: string
+    readonly member: string
+    readonly sale: string | undefined
+    readonly mark: string
+    readonly prefix: string
+    readonly indexMax: number
+    readonly restsUntilMs: number
+    readonly latestMs: number
+  }
+}>('restore_payment')
 
 /** An older version can't return within this time: it would have had to leave twice, and rests for days between. */
 const RESTORE_WITHIN_MS = 60_000
@@ -29,7 +41,7 @@ const STAY_MS = 3_600_000
 /** Removes payments of one partition, each if its version is still this one. Returns how many were. */
 export async function removePayments(writes: Writes, partition: number, payments: readonly Payment[]): Promise<number> {
   const rests = keys.rests(partition)
-  const places = [rests, keys.archived(partition), ...payments.flatMap(placesOf)]
+  const places = [rests, keys.archived(partition), ...payments.flatMap(payment => Object.values(keysOf(payment)))]
   const values = payments.flatMap(payment => {
     const [paymentKey, ...others] = valuesOf(payment)
     return [payment.version, paymentKey, ...others]
@@ -51,10 +63,20 @@ export async function restorePayment(
   indexMax: number = INDEX_KEY_MAX
 ): Promise<Payment | null> {
   const rests = keys.rests(partitionOfPayment(payment.terms.id))
-  const places = [...placesOf(payment), rests]
-  const times = [askedAtMs + STAY_MS, askedAtMs + RESTORE_WITHIN_MS]
-  const values = [encodePayment(payment), ...valuesOf(payment), indexMax, ...times]
-  const stored = await writes.run(rests, node => restoreScript(node, places, values))
+  const named = { ...keysOf(payment), rests }
+  const [member, mark, prefix, sale] = valuesOf(payment)
+  const given = {
+    record: encodePayment(payment),
+    member,
+    // JSON that Redis reads can't hold half of a surrogate pair.
+    sale: sale.replace(/\p{Surrogate}/gu, '\ufffd') || undefined,
+    mark,
+    prefix,
+    indexMax,
+    restsUntilMs: askedAtMs + STAY_MS,
+    latestMs: askedAtMs + RESTORE_WITHIN_MS
+  }
+  const stored = await writes.run(rests, node => restoreScript(node, named, given))
   return typeof stored === 'string' ? decodePayment(stored, paymentKeyOf(payment.terms.id)) : null
 }
 
@@ -63,18 +85,17 @@ export function newestArchived(redis: Redis, partition: number): Promise<string 
   return redis.get(keys.archived(partition))
 }
 
-/** The keys of one payment that both scripts use. */
-function placesOf({ terms, progress }: Payment): string[] {
+/** The keys of one payment that both scripts use, in the order of remove_payments.lua. */
+function keysOf({ terms, progress }: Payment) {
   const { id, merchantId, externalReference } = terms
   const partition = partitionOfPayment(id)
-  const paymentKey = paymentKeyOf(id)
-  const mark = leafMark(paymentKey)
-  return [
-    keys.payment(partition, paymentKey),
-    ...withLeaves(statusIndex(partition, merchantId, progress.status), mark),
-    ...withLeaves(referenceIndex(partition, merchantId, referencePrefix(externalReference)), mark),
-    keys.sales(partition, indexedSaleId(progress))
-  ]
+  const mark = leafMark(paymentKeyOf(id))
+  const [status = '', statusLeaf = ''] = withLeaves(statusIndex(partition, merchantId, progress.status), mark)
+  const index = referenceIndex(partition, merchantId, referencePrefix(externalReference))
+  const [references = '', bucket = '', bucketLeaf = ''] = withLeaves(index, mark)
+  const payment = keys.payment(partition, paymentKeyOf(id))
+  const sales = keys.sales(partition, indexedSaleId(progress))
+  return { payment, status, statusLeaf, references, bucket, bucketLeaf, sales }
 }
 
 function valuesOf({ terms, progress }: Payment): [paymentKey: string, mark: string, prefix: string, sale: string] {

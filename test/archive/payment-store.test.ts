@@ -92,6 +92,14 @@ describe('Redis and the archive as one store', () => {
     expect(await both.inRedis(other)).to.equal(null)
   })
 
+  it('brings back a payment whose sale id is no text that JSON can hold', async () => {
+    const payment = await both.stored(0)
+    const { progress } = payment
+    const odd = { ...payment, progress: { ...progress, references: { ...progress.references, saleId: 'x\ud800' } } }
+    await both.moveOut(payment)
+    expect(await restorePayment(unreplicated(both.test.redis), odd, Date.now(), INDEX_MAX)).to.deep.equal(odd)
+  })
+
   it('never says that an archived payment is nowhere, in a process without an archive', async () => {
     const payment = await both.stored(0)
     await both.moveOut(payment)

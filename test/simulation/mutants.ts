@@ -172,7 +172,7 @@ redis.call('XADD', KEYS[3], '*', 's'`
     description: 'A payment is brought back however long ago the archive was asked for it.',
     // An api must sleep for hours with the payment in its hands, while others change it and it leaves again.
     showsSuspended: 'refund of an archived payment, which leaves again',
-    script: replace("if tonumber(redis.call('TIME')[1]) * 1000 > tonumber(ARGV[8]) then\n  return false\nend", '')
+    script: replace("if redis.call('TIME')[1] * 1000 > given.latestMs then\n  return false\nend", '')
   },
   'refund-not-compared': {
     description: 'A refund in doubt is sent again without a look at what is booked.',
