@@ -36,7 +36,7 @@ await runProcess('timers', async context => {
     takeoverAfterMs: config.takeoverAfterMs,
     clock,
     log,
-    signal
+    stopping: signal
   })
   onReadyCheck('rounds', rounds.problem)
   onReadyCheck('clock', () =>

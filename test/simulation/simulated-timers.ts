@@ -28,10 +28,10 @@ export async function runTimers(
   await ensureGroups(redis, config.partitions, paymentWork)
   await ensureGroups(redis, config.partitions, deliveryWork)
   const { partitions, timersIntervalMs, takeoverAfterMs, webhookPollMs } = config
-  const signal = new AbortController().signal
+  const stopping = new AbortController().signal
   const silent = (): void => undefined
   const metrics = { tookOver: silent, found: silent }
   const intervals = { timersIntervalMs, takeoverAfterMs, webhookPollMs }
   const pace = createReconcilePace(redis, config.reconcilePerSecond)
-  startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log, signal })
+  startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log, stopping })
 }

@@ -40,10 +40,10 @@ const LIFE_MS = 3_600_000
 const PARTITIONS_AT_ONCE = 2
 
 /**
- * Moves all that is due, partition by partition, until `signal` aborts. The first failure ends the round. Resolves to the
+ * Moves all that is due, partition by partition, until `stopping` aborts. The first failure ends the round. Resolves to the
  * time that it took to find out where nothing is due (ms).
  */
-export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<number> {
+export async function moveRound(deps: MoverDeps, stopping: AbortSignal): Promise<number> {
   const merchantIds = await deps.merchantIds()
   const partitions = partitionNumbers(deps.partitions).values()
   let isFailed = false
@@ -51,7 +51,7 @@ export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<n
   const round: Round = {
     ...deps,
     pace: paceOf(deps.perSecond),
-    isOver: () => isFailed || signal.aborted,
+    isOver: () => isFailed || stopping.aborted,
     worked: durationMs => {
       idleMs -= durationMs
     }
@@ -74,7 +74,7 @@ export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<n
   )
   // All have ended before this does: the next round begins alone.
   for (const ended of await Promise.allSettled(moving)) if (ended.status === 'rejected') throw ended.reason
-  if (!signal.aborted) deps.metrics.waitingSince(null)
+  if (!stopping.aborted) deps.metrics.waitingSince(null)
   return idleMs
 }
 

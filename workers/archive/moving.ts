@@ -13,21 +13,21 @@ const IDLE_PAUSE_MAX_MS = 300_000
 export interface Moving {
   /** Sentence that says why payments do not move at the moment, or undefined. */
   problem(): string | undefined
-  /** Resolves when the last round has ended, after `signal` aborted. */
+  /** Resolves when the last round has ended, after `stopping` aborted. */
   ended(): Promise<void>
 }
 
 /** `prepare` runs until it has succeeded once. */
-export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, signal: AbortSignal): Moving {
+export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, stopping: AbortSignal): Moving {
   const { log } = deps
   let problem: string | undefined
   let isPrepared = false
   const run = async (): Promise<void> => {
-    for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; await delay(pauseMs, signal)) {
+    for (let pauseMs = PAUSE_MIN_MS; !stopping.aborted; await delay(pauseMs, stopping)) {
       try {
         if (!isPrepared) await prepare()
         isPrepared = true
-        const idleMs = await moveRound(deps, signal)
+        const idleMs = await moveRound(deps, stopping)
         if (problem !== undefined) log.info('payments move to the archive again')
         problem = undefined
         pauseMs = pauseAfterMs(idleMs)

@@ -34,26 +34,26 @@ export interface RoundsOptions {
   readonly takeoverAfterMs: number
   readonly clock: Pick<FollowedClock, 'now' | 'real' | 'isApart'>
   readonly log: Logger
-  readonly signal: AbortSignal
+  readonly stopping: AbortSignal
 }
 
 export interface RoundsLoop {
   /** Sentence that says which round fails at the moment, or undefined. */
   problem(): string | undefined
-  /** Resolves when the last round has ended, after `signal` aborted. */
+  /** Resolves when the last round has ended, after `stopping` aborted. */
   ended(): Promise<void>
 }
 
 /** Starts all rounds at once. */
 export function startRounds(options: RoundsOptions): RoundsLoop {
-  const { redis, partitions, takeoverAfterMs, metrics, log, signal } = options
+  const { redis, partitions, takeoverAfterMs, metrics, log, stopping } = options
   const problems = new Map<string, string>()
   // While Redis was unavailable no worker could write a heartbeat: after an outage the time to a takeover starts again.
   let redisBackAtMs = performance.now()
 
   /** A round that resolves to 0 found nothing due: the next one comes later. */
   const repeat = async (name: string, intervalMs: number, round: () => Promise<unknown>): Promise<void> => {
-    while (!signal.aborted) {
+    while (!stopping.aborted) {
       let pauses = 1
       try {
         if ((await round()) === 0) pauses = IDLE_PAUSES
@@ -63,7 +63,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
       }
-      await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : pauses * intervalMs, signal)
+      await delay(problems.has(name) ? Math.min(intervalMs, FAILED_RETRY_MS) : pauses * intervalMs, stopping)
     }
   }
   const noteFired = (fired: number): number => {

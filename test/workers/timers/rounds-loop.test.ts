@@ -58,7 +58,7 @@ describe('the timers after an outage of Redis', function () {
       takeoverAfterMs: SILENCE_MS,
       clock: { ...systemClock, real: systemClock, isApart: () => false },
       log: createLogger('timers', 'silent'),
-      signal: stopping.signal
+      stopping: stopping.signal
     })
     await delay(SILENCE_MS + 300)
     expect(loop.problem()).to.contain('there is no connection to Redis')
@@ -127,7 +127,7 @@ describe('the timers while the clocks of their machine and of Redis differ by mo
         }
       },
       log: createLogger('timers', 'silent'),
-      signal: stopping.signal
+      stopping: stopping.signal
     })
     await until('some rounds', () => rounds > 10)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
