@@ -9,6 +9,7 @@
 import { isTestChange, type LoggedState, type StatusChange, testTerms } from '../../machines/status-change.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
+import { fieldsOf } from '../connection/reply-fields.js'
 import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
@@ -34,8 +35,8 @@ const replayWebhook = defineNamedScript<{
 /** Events that one command asks for or removes. */
 const PAGE = 500
 const ALL = Number.POSITIVE_INFINITY
-/** Waiting events that `newest` reads. */
-const WAITING_MAX = 1_000
+/** Waiting payments that `newest` reads besides as many as are asked for. */
+const SPARE = 50
 
 export interface LoggedEvent {
   readonly merchantId: string
@@ -105,19 +106,21 @@ export class WebhookLog {
 
   /**
    * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
-   * Of more than a thousand that wait, only a thousand are considered.
+   * Of many that wait, only those that are due last are considered, and of equal ones the newest payments.
    */
   async newest(merchantId: string, count: number): Promise<LoggedEvent[]> {
     const partition = this.#partitionOf(merchantId)
-    const [sent, given] = await Promise.all([
+    const line = keys.webhookLine(partition, merchantId)
+    const [sent, given, places] = await Promise.all([
       this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
-      this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
+      this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1),
+      this.#redis.zrevrange(line, 0, count + SPARE - 1, 'WITHSCORES')
     ])
     // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
     const found: { atMs: number; event: LoggedEvent }[] = []
-    for await (const event of this.waiting(merchantId)) {
-      const atMs = event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0
-      if (found.push({ atMs, event }) >= WAITING_MAX) break
+    for (const [place, dueMs] of fieldsOf(places)) {
+      for await (const event of this.#waitingOf(place, Number(dueMs)))
+        found.push({ atMs: event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0, event })
     }
     const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
     for (const event of listed) found.push({ atMs: event.change.occurredAtMs, event })

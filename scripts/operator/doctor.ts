@@ -11,7 +11,7 @@ import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
 import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
-import { checkCertificates } from './doctor/certificates.js'
+import { checkCertificates, encryptionFinding } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding, mendOfCertificate } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
@@ -137,6 +137,9 @@ async function examineRedis(
         return [
           ...findings,
           ...same,
+          ...processes.checkSupport(seen, config),
+          ...encryptionFinding(url, 'REDIS_URL', config),
+          ...(secretsUrl === undefined ? [] : encryptionFinding(secretsUrl, 'SECRETS_REDIS_URL', config)),
           ...durable,
           ...work,
           ...memoryOnly,

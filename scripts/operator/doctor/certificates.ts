@@ -1,6 +1,8 @@
 /** How long the certificates of https addresses are valid. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import type { Config } from '../../../runtime/config.js'
+import { parseAddress, safeAddress } from '../../../runtime/redis-address.js'
 import { attempt, connected, type Finding, ok, problem, warning } from './finding.js'
 
 const DAY_MS = 86_400_000
@@ -14,6 +16,22 @@ export function certificateFinding(name: string, endsMs: number, nowMs = Date.no
   const found = `valid until ${new Date(endsMs).toISOString().slice(0, 10)}, ${days} days`
   if (days < 0) return problem(check, found, RENEW)
   return days < DAYS_LEFT_MIN ? warning(check, found, RENEW) : ok(check, found)
+}
+
+/** Whether what passes between the processes and a Redis can be read on the way, where payments are real. */
+export function encryptionFinding(
+  url: string,
+  variable: string,
+  { environment }: Pick<Config, 'environment'>
+): Finding[] {
+  const check = `TLS of ${variable}`
+  if (environment === 'test') return []
+  const address = parseAddress(url)
+  const hosts = address.kind === 'single' ? [new URL(url).hostname] : address.nodes.map(({ host }) => host)
+  if (hosts.every(host => /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host))) return [ok(check, 'on this machine')]
+  if (address.isTls) return [ok(check, 'encrypted')]
+  const found = `The connection to ${safeAddress(url)} is not encrypted: passwords, payments and names of buyers pass it.`
+  return [warning(check, found, `Give the server a certificate (docs/REDIS.md), and write rediss:// in ${variable}.`)]
 }
 
 /** Of each address, without any request. A certificate that this machine does not trust is a problem. */

@@ -2,6 +2,7 @@
 
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
+import type { Config } from '../../../runtime/config.js'
 import { everyProcess } from '../../../runtime/setting.js'
 import { version as ownVersion } from '../../../runtime/version.js'
 import type { SeenProcess, SilentAddress } from '../processes.js'
@@ -123,6 +124,22 @@ export function checkVersions(seen: readonly SeenProcess[], supported: string): 
         )
     )
   ]
+}
+
+/** Lines of Node, and since when they get no security fixes. */
+const ENDED: Readonly<Record<string, string>> = { v20: '2026-04-30' }
+
+/** Processes on a line of Node without security fixes. In the test environment it will do. */
+export function checkSupport(seen: readonly SeenProcess[], { environment }: Pick<Config, 'environment'>): Finding[] {
+  const check = 'support of Node'
+  if (environment === 'test') return []
+  const nodes = seen.map(({ name, metrics }) => ({ name, node: buildOf(metrics).node ?? '' }))
+  const ended = nodes.flatMap(({ name, node }) => {
+    const since = ENDED[node.split('.')[0] ?? '']
+    return since === undefined ? [] : [`${name} runs on ${node}, without security fixes since ${since}`]
+  })
+  const mend = 'Bring it to Node 24, and restart the processes one after the other.'
+  return verdict(check, 'maintained lines', ended.length > 0 && warning(check, `${ended.join('; ')}.`, mend))
 }
 
 /** Whether rules and dashboards ask for series that a process, or another rule, has. `queries`: with the name of their place. */

@@ -41,11 +41,11 @@ describe('a Redis in trouble is named with what to do', function () {
   }
 
   it('older than 7.0: the start is refused before anything else, in words of versions', async () => {
-    const old = await asVersion(node.port, '6.2.14')
+    const old = await asVersion(node.port, '6.2.1')
     const url = `redis://127.0.0.1:${(old.address() as AddressInfo).port}`
     try {
       expect(await start(url).then(String, String)).to.match(
-        /The Redis of REDIS_URL is too old: 127\.0\.0\.1:\d+ is Redis 6\.2\.14, and this service needs 7\.0 or newer\. Bring it to a newer/
+        /The Redis of REDIS_URL is too old: 127\.0\.0\.1:\d+ is Redis 6\.2\.1, and this service needs 7\.0 or newer\. Bring it to a newer/
       )
       const { log, onStop, onReadyCheck, onWarning } = process
       const config = { environment: 'test' as const, redisUrl: '', secretsRedisUrl: url }
@@ -62,12 +62,12 @@ describe('a Redis in trouble is named with what to do', function () {
   })
 
   it('replaced by an older one while a process runs: /readyz says so', async () => {
-    let version = '7.0.15'
+    let version = '7.0.1'
     const server = await asVersion(node.port, () => version)
     await start(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`)
     expect((await process.health()).problems).to.deep.equal({})
-    version = '6.2.14'
-    expect((await process.health()).problems['version of REDIS_URL']).to.match(/is too old: .* is Redis 6\.2\.14/)
+    version = '6.2.1'
+    expect((await process.health()).problems['version of REDIS_URL']).to.match(/is too old: .* is Redis 6\.2\.1/)
     server.close()
   })
 
@@ -139,7 +139,7 @@ describe('the version that doctor finds', () => {
   })
 })
 
-/** A way to the server that reports another version. `version` has as many characters as the true one. */
+/** A way to the server that reports another version. `version` has no more characters than the true one. */
 async function asVersion(port: number, version: string | (() => string)): Promise<Server> {
   const reported = typeof version === 'string' ? () => version : version
   const server = createServer(client => {

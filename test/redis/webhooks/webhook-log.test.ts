@@ -5,7 +5,7 @@ import type { Conclusion } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
+import { encodeDelivery, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeChange, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
@@ -53,6 +53,31 @@ async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]
   )
   return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, 0, null).eventId)
 }
+
+describe('the last webhook events of a merchant', () => {
+  const test = useRedis()
+  beforeEach(() => test.redis.flushdb())
+
+  it('cost as much as are listed, however many wait, and are the newest of them', async () => {
+    const changes = Array.from({ length: 700 }, (_, at) => {
+      const paymentId = newPaymentId(PARTITION, START_MS + 1_000 * at)
+      return { ...aChange(START_MS + at), paymentId }
+    })
+    const line = keys.webhookLine(PARTITION, MERCHANT)
+    for (const change of changes) {
+      const paymentKey = paymentKeyOf(change.paymentId)
+      const stored = storedWaiting(change, TERMS, { sinceMs: change.occurredAtMs })
+      await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), stored)
+      await test.redis.zadd(line, START_MS + 60_000, encodePlace({ paymentKey, merchantId: MERCHANT }))
+    }
+    const reads = async (): Promise<number> =>
+      Number(/cmdstat_lrange:calls=(\d+)/.exec(await test.redis.info('commandstats'))?.[1] ?? 0)
+    const before = await reads()
+    const listed = await new WebhookLog(test.redis, PARTITIONS).newest(MERCHANT, 1)
+    expect((await reads()) - before).to.be.below(110)
+    expect(listed.map(({ change }) => change.paymentId)).to.deep.equal([changes[699]?.paymentId])
+  })
+})
 
 /** What was given up of one merchant, written down by the queue that `webhooks` uses. */
 function useWebhookLog() {

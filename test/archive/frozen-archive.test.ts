@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { openPostgres } from '../../archive/postgres.js'
+import { delay } from '../../runtime/delay.js'
+import { createLogger } from '../../runtime/log.js'
+import { usePostgres } from '../support/postgres.js'
+
+const FROZEN_MS = 6_000
+const BACK_WITHIN_MS = 5_000
+const TIMEOUT_MS = 1_000
+
+/** A pause of its virtual machine or a stalled disk: the kernel keeps its connections, and takes new ones. */
+describe('the connections to an archive that is frozen', function () {
+  this.timeout(60_000)
+  const postgres = usePostgres()
+
+  it('work within 5 s of its return, all of them', async () => {
+    const settings = { archiveUrl: postgres.url, archiveTimeoutMs: TIMEOUT_MS, archiveConnections: 4 }
+    const pool = openPostgres(settings, createLogger('test', 'silent'))
+    let isBusy = true
+    const answeredMs: number[] = []
+    const work = async (): Promise<void> => {
+      while (isBusy) {
+        const answer = await pool.query('SELECT pg_sleep(0.01)').catch(() => undefined)
+        if (answer !== undefined) answeredMs.push(performance.now())
+        else await delay(20)
+      }
+    }
+    const workers = Array.from({ length: 12 }, work)
+    await delay(200)
+    const pids = await serverPids(await postgres.ask('SELECT pg_backend_pid() AS pid'))
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    try {
+      await delay(FROZEN_MS)
+    } finally {
+      for (const pid of pids.reverse()) process.kill(pid, 'SIGCONT')
+    }
+    const returnedMs = performance.now()
+    await delay(BACK_WITHIN_MS)
+    isBusy = false
+    await Promise.all(workers)
+    const firstMs = Math.min(...answeredMs.filter(atMs => atMs > returnedMs)) - returnedMs
+    expect(firstMs).to.be.below(BACK_WITHIN_MS)
+    // As many statements at once as there are connections: none of them is stuck.
+    const startedMs = performance.now()
+    await Promise.all(Array.from({ length: 4 }, () => pool.query('SELECT pg_sleep(0.2)')))
+    expect(performance.now() - startedMs).to.be.below(TIMEOUT_MS)
+    await pool.close()
+  })
+})
+
+/** Of the whole server: the parent of a connection's process, and all its children. */
+async function serverPids([row]: Record<string, unknown>[]): Promise<number[]> {
+  const parentOf = (pid: number | string): number => {
+    try {
+      return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    } catch {
+      return 0
+    }
+  }
+  const postmaster = parentOf(Number(row?.['pid']))
+  const children = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(name) === postmaster)
+  return [postmaster, ...children.map(Number)]
+}
