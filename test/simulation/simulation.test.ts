@@ -133,7 +133,8 @@ describe('simulated worlds', () => {
       for (let seed = 1; seed <= FAILOVER_SEEDS; seed++) {
         const world = { seed, failover: 'confirmed', ...(secrets === undefined ? {} : { secrets }) } as const
         const { violations } = await runSeed(world)
-        expect(violations, `npm run simulate -- --failover confirmed --seed ${seed}`).to.deep.equal([])
+        const options = `--failover confirmed${secrets === undefined ? '' : ` --secrets ${secrets}`}`
+        expect(violations, `npm run simulate -- ${options} --seed ${seed}`).to.deep.equal([])
       }
     })
   }

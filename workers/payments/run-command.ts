@@ -21,8 +21,8 @@ import { noteDecline } from './note-decline.js'
 import { perform } from './perform.js'
 import { policyFor } from './worker-deps.js'
 
-/** Bounds a loop: no path of the chart needs more turns within one command. */
-const TURNS_MAX = 12
+/** Bounds a loop: no path of the chart needs more than 12 turns. Without locks each conflict with another worker costs two more. */
+const TURNS_MAX = 60
 const COMMIT_RETRY_MS = 100
 
 const NO_WAKE_UP: WakeTimes = { expiryAtMs: null, reconcileAtMs: null }
