@@ -31,7 +31,7 @@ interface Life {
 }
 
 /** Steps that are taken all the time; only those next to another step are of interest. */
-const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notifications']
+const POLLS: readonly string[] = ['read_commands', 'take_notifications']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 /** So many of the points between the same steps are tried at each end of a life. */
