@@ -153,7 +153,7 @@ export class ContraryAcquirer {
   #approveLate(sale: ContrarySale, plan: Plan, delayMs: number): void {
     this.#outside.later(delayMs, () => {
       const approved = sold(sale, { ...plan, cents: sale.askedCents })
-      this.#keepBehind(sale.saleId, sale, plan)
+      this.#keepBehind(sale.saleId, plan.unapprovedStatus === null ? null : sale, plan)
       this.book(approved)
       if (plan.deviation !== null) this.#deviate(approved, plan.deviation, plan)
     })
