@@ -8,13 +8,15 @@ import { type ServiceUnderTest, startService } from '../../support/service.js'
 /** Said once each time that a connection, or the way to the commands, is lost. */
 const ONCE_A_LOSS = new Set(['redis connection lost, reconnecting', 'commands could not be read'])
 
+const HORIZON_MS = 75_000
+
 describe('when the durable Redis is in trouble', function () {
-  this.timeout(40_000)
+  this.timeout(3 * HORIZON_MS)
   let service: ServiceUnderTest
   const merchant = new Merchant(() => service)
   before(async () => {
     service = await startService({
-      env: { LOG_LEVEL: 'warn', RECONCILE_DELAYS_MS: '200,400', NOT_FOUND_HORIZON_MS: '75000' }
+      env: { LOG_LEVEL: 'warn', RECONCILE_DELAYS_MS: '200,400', NOT_FOUND_HORIZON_MS: String(HORIZON_MS) }
     })
   })
   after(() => service?.stop())
@@ -33,12 +35,17 @@ describe('when the durable Redis is in trouble', function () {
     await troubled
     return await Promise.all(answers)
   }
-  /** Every payment is at its end, and the network was charged once for each. */
+  /**
+   * Every payment is at its end, and the network was charged once for each. One that was marked as begun and never sent
+   * fails when the horizon is over: Redis was killed between the two.
+   */
   const expectAllRight = async (answers: readonly FinalAnswer[]): Promise<void> => {
     expect(new Set(answers.map(({ payment }) => payment.id)).size).to.equal(answers.length)
+    let unsent = 0
     for (const { payment } of answers) {
-      const settled = await merchant.settled(payment.id)
+      const settled = await merchant.settled(payment.id, undefined, 1.5 * HORIZON_MS)
       const sales = await salesOf(service, payment.id)
+      if (settled.status === 'failed' && sales.length === 0 && ++unsent < answers.length / 8) continue
       expect(sales.length, payment.id).to.equal(1)
       expect([settled.status, settled.captured_cents], payment.id).to.deep.equal([
         'captured',
