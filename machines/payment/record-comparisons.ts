@@ -7,6 +7,7 @@ import { isLive, type Sale } from '../network.js'
 import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
 import { knownVoidedCents, shownCapturedCents, voidedElsewhereCents, voidedOf } from './sums.js'
 import { isBeyondHorizon, nextTry } from './tries.js'
+import { isAcceptedBefore } from './unvouched.js'
 
 export interface Known extends Payment {
   readonly policy: Policy
@@ -75,7 +76,7 @@ const ofCancellation: Compare = (known, answer) => {
 const ofRefund: Compare = (known, answer) => {
   const { progress } = known
   const { status } = answer.sale
-  const beforeCents = knownVoidedCents(progress)
+  const beforeCents = knownVoidedCents(progress) - takenForOthersCents(known)
   const afterCents = beforeCents + progress.operation.amountCents
   const voided = voidedOf(answer.sale, [beforeCents, afterCents])
   if ((status !== 'captured' && status !== 'voided') || voided === undefined) return contradicted(answer)
@@ -84,6 +85,17 @@ const ofRefund: Compare = (known, answer) => {
   if (cents === null) return isLate(known, answer) ? contradicted(answer) : shown('RECORD_LAGS', answer)
   if (cents >= afterCents) return shown('OPERATION_BOOKED', withVoided(answer, cents))
   return status === 'captured' && cents === beforeCents ? asBefore(known, answer) : contradicted(answer)
+}
+
+/**
+ * What was taken for a refund by others since data came back: it may be a refund of the lost time, which a merchant asks for
+ * again. A try of this refund was booked beside it.
+ */
+function takenForOthersCents({ terms, progress, policy }: Known): number {
+  const isTried = progress.reconciliation === null || progress.reconciliation.tries > 0
+  if (isTried || !isAcceptedBefore(terms, policy)) return 0
+  const others = progress.refunds.find(({ idempotencyKey }) => idempotencyKey === null)
+  return (others?.concludedAtMs ?? 0) < (policy.unvouchedBeforeMs ?? 0) ? 0 : (others?.amountCents ?? 0)
 }
 
 /** The record shows the sale as it was before the operation. */

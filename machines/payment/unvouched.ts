@@ -7,9 +7,17 @@ import type { Payment, PaymentTerms } from '../model.js'
 import type { PaymentEvent, Policy } from './events.js'
 import { hasTag } from './machine.js'
 
-/** Whether nothing vouches for what is stored of a payment: it was not changed since the data came back. */
-export function isUnvouched({ terms, history }: Payment, { unvouchedBeforeMs = 0 }: Policy): boolean {
-  return (history.at(-1)?.atMs ?? terms.createdAtMs) < unvouchedBeforeMs
+/**
+ * Whether nothing vouches for what is stored of a payment. What was sent before the data came back may be booked until the
+ * horizon, so a payment that was compared earlier is not vouched for.
+ */
+export function isUnvouched(payment: Payment, policy: Policy): boolean {
+  const { unvouchedBeforeMs = 0, notFoundHorizonMs } = policy
+  return isAcceptedBefore(payment.terms, policy) && changedMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
+}
+
+function changedMs({ terms, history }: Payment): number {
+  return history.at(-1)?.atMs ?? terms.createdAtMs
 }
 
 /** Whether a payment was accepted before the data came back. */
@@ -35,9 +43,17 @@ export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEv
     : { type: 'RECONCILE', nowMs }
 }
 
-/** Whether an open payment has been compared, or is left to an operator. */
+/** Whether an open payment has been compared, or is left to an operator since the data came back. */
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, notification, reviewReason } = payment.progress
-  if (isUnvouched(payment, policy) || hasTag(payment.progress, 'in_flight')) return false
-  return reviewReason !== null || (reconciliation === null && notification === null)
+  if (hasTag(payment.progress, 'in_flight')) return false
+  if (reviewReason !== null && changedMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
+  return !isUnvouched(payment, policy) && reconciliation === null && notification === null
+}
+
+/** Whether an open payment has come to rest before the horizon: it is compared once more, and nothing else wakes it. */
+export function isToBeWoken(payment: Payment, policy: Policy): boolean {
+  const { reconciliation, notification } = payment.progress
+  const isIdle = reconciliation === null && notification === null && !hasTag(payment.progress, 'in_flight')
+  return isIdle && !isCompared(payment, policy)
 }

@@ -22,7 +22,12 @@ export interface Mutant extends Exchange {
   /** It shows in worlds with an acquirer of this kind (contrary-world.ts). */
   readonly contrary?: ContraryKind
   /** The worlds in which it shows. */
-  readonly world?: { readonly isTampered?: true; readonly failover?: 'confirmed'; readonly secrets?: 'lockless' }
+  readonly world?: {
+    readonly isTampered?: true
+    readonly isRestored?: true
+    readonly failover?: 'confirmed'
+    readonly secrets?: 'lockless'
+  }
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
 }
@@ -209,6 +214,12 @@ redis.call('XADD', KEYS[3], '*', 's'`
         void: async (...args) => refusalFor(await deps.network.void(...args))
       }
     })
+  },
+  'vouches-for-any-data': {
+    description: 'Data that came back older is worked with as if nothing had been done since.',
+    world: { isRestored: true },
+    script: replace("if ARGV[3] ~= '' then\n  -- Every new payment", 'if false then\n  -- Every new payment'),
+    worker: deps => ({ ...deps, unvouchedBeforeMs: () => 0 })
   },
   ...webhookMutants,
   ...contraryMutants

@@ -204,6 +204,7 @@ export function asRedis(client: RedisClient): Redis {
     on: (event: string, listener: () => void) => client.on(event, listener),
     subscribe: (channel: string) => client.subscribe(channel),
     multi: () => transaction(client),
+    call: (...words: unknown[]) => client.send(wordsIn(words)),
     // A client that is looked at by `await` must not seem to be a promise.
     // biome-ignore lint/suspicious/noThenProperty: says that there is none
     then: undefined

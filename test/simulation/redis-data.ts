@@ -5,6 +5,7 @@
  * a real server. A command that is missing here throws: nothing is answered by guess.
  */
 import { type Reply, ReplyError } from './lua.js'
+import { setCommands } from './redis-sets.js'
 import { createStream, type Stream, streamCommands } from './redis-streams.js'
 
 export type Hash = Map<string, string>
@@ -15,6 +16,7 @@ export type Value =
   | { readonly type: 'hash'; readonly hash: Hash }
   | { readonly type: 'list'; readonly list: List }
   | { readonly type: 'zset'; readonly zset: SortedSet }
+  | { readonly type: 'set'; readonly set: Set<string> }
   | { readonly type: 'stream'; readonly stream: Stream }
 
 type Command = (data: RedisData, args: readonly string[]) => Reply
@@ -67,6 +69,18 @@ export class RedisData {
     const value = this.find(key)
     if (value !== undefined && value.type !== 'zset') throw wrongType()
     return value?.zset
+  }
+
+  set(key: string): Set<string> | undefined {
+    const value = this.find(key)
+    if (value !== undefined && value.type !== 'set') throw wrongType()
+    return value?.set
+  }
+
+  ensureSet(key: string): Set<string> {
+    const set = this.set(key) ?? new Set<string>()
+    this.values.set(key, { type: 'set', set })
+    return set
   }
 
   stream(key: string): Stream | undefined {
@@ -194,11 +208,12 @@ const commands: Readonly<Record<string, Command>> = {
       if (!options.includes('REV')) return limit(membersBetween(data, key, start, stop), options)
       return limit(membersBetween(data, key, stop, start).reverse(), options)
     }
-    if (Number(start) < 0 || Number(stop) < 0) throw new ReplyError('ERR the simulation counts from the start only')
-    const rows = inOrder(data.zset(key)).slice(Number(start), Number(stop) + 1)
+    if (Number(start) < 0 || Number(stop) < -1) throw new ReplyError('ERR the simulation counts from the start only')
+    const rows = inOrder(data.zset(key)).slice(Number(start), Number(stop) < 0 ? undefined : Number(stop) + 1)
     return replyOf(rows, options)
   },
   ZRANGEBYSCORE: zrangeByScore,
+  ...setCommands,
   ...streamCommands
 }
 

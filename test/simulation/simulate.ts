@@ -20,6 +20,7 @@ interface SimulateOptions {
   readonly seed?: number
   readonly mutant?: MutantName
   readonly failover?: 'unconfirmed' | 'confirmed'
+  readonly restored?: boolean
   readonly tampered?: boolean
   readonly byHand?: boolean
   readonly network?: NetworkTrouble
@@ -58,6 +59,7 @@ const command = toolCommand({
     oneOf(['unconfirmed', 'confirmed'])
   )
   .option('--tampered', 'streams and their groups are changed by hand, while workers die')
+  .option('--restored', 'the durable data goes back to a copy of before, and an operator accepts it')
   .option('--by-hand', 'sales change in the portal of the acquirer; an operator works through the manual review list')
   .option(
     '--network <trouble>',
@@ -74,7 +76,7 @@ const command = toolCommand({
     new Option(
       '--contrary',
       'all worlds have an acquirer whose answers contradict its ledger, instead of one in five'
-    ).conflicts(['mutant', 'failover', 'byHand', 'network', 'secrets', 'archive'])
+    ).conflicts(['mutant', 'failover', 'restored', 'byHand', 'network', 'secrets', 'archive'])
   )
   .addOption(
     new Option(
@@ -103,6 +105,7 @@ const chosen = {
   isTouched: options.byHand ?? false,
   ...(options.archive ? { hasArchive: true } : {}),
   ...(options.contrary ? { isContrary: true } : {}),
+  ...(options.restored ? { isRestored: true } : {}),
   ...(options.network === undefined ? {} : { trouble: options.network }),
   ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   ...(options.mutant === undefined ? {} : { mutant: options.mutant })

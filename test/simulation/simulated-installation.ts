@@ -31,7 +31,7 @@ import { isLastDelivery } from '../../workers/payments/poison.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
-import { unreadMetrics } from '../support/worker-metrics.js'
+import { silentMetrics, unreadMetrics } from '../support/worker-metrics.js'
 import { WrittenEvents } from './audit-webhooks.js'
 import type { Exchange } from './exchange.js'
 import type { Faults } from './faults.js'
@@ -39,6 +39,7 @@ import { bookKnownSale, reconcilingNetwork } from './known-sale.js'
 import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
 import { RedisServer } from './redis-server.js'
+import { careFor } from './restored-data.js'
 import { SimulatedArchive } from './simulated-archive.js'
 import { runMover } from './simulated-mover.js'
 import { SimulatedNetwork } from './simulated-network.js'
@@ -80,6 +81,8 @@ export class Installation {
   readonly #isReplicated: boolean
   /** Null: all payments stay in Redis. */
   readonly archive: SimulatedArchive | null
+  /** The durable data came back older (restored-world.ts). */
+  hasComeBack = false
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
   #generation = 0
@@ -211,6 +214,7 @@ export class Installation {
       metrics: unreadMetrics,
       log: watchedLog(this.#world, this.errors)
     }
+    if (this.hasComeBack) Object.assign(deps, await careFor(deps, writes, config.partitions))
     const used = this.#mutant?.worker?.(deps, network) ?? deps
     await startCommandLoop({
       blocking: this.connect(process, this.durable, 'blocking'),
@@ -228,10 +232,7 @@ export class Installation {
       log: this.#log
     })
     const notifications = createNotificationStore(writes, config.partitions)
-    const metrics = {
-      ...unreadMetrics,
-      notificationGivenUp: () => this.#world.note('notification given up', '')
-    }
+    const metrics = { ...unreadMetrics, notificationGivenUp: () => this.#world.note('notification given up') }
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     const [archive, pace] = [this.connectArchive(process), createReconcilePace(redis, config.reconcilePerSecond)]
     const rounds = { notifications, archive, network, pace, clock, log: this.#log, metrics, ...times }
@@ -242,7 +243,6 @@ export class Installation {
     const { config } = this
     const redis = this.connect(process, this.durable)
     const delaysMs = config.webhookRetryDelaysMs
-    const silent = (): void => undefined
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, {
         delaysMs,
@@ -258,7 +258,7 @@ export class Installation {
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),
-      metrics: { attempted: silent, failed: silent, gaveUp: silent, dropped: silent },
+      metrics: silentMetrics,
       log: watchedLog(this.#world, this.errors)
     }
     const used = this.#mutant?.webhooks?.(deps) ?? deps

@@ -18,6 +18,7 @@ const TROUBLED_SEEDS = { away: 3, denying: 5, throttled: 8 }
 const SECRETS_SEEDS = 10
 const CONTRARY_SEEDS = 30
 const TAMPERED_SEEDS = 30
+const RESTORED_SEEDS = 20
 const FAILOVER_SEEDS = 20
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
@@ -113,6 +114,14 @@ describe('simulated worlds', () => {
     for (let seed = 1; seed <= CONTRARY_SEEDS; seed++) {
       const { violations } = await runAnySeed({ seed, isContrary: true })
       expect(violations, `npm run simulate -- --contrary --seed ${seed}`).to.deep.equal([])
+    }
+  })
+
+  it('charge, refund and void nothing twice when the durable data goes back, and an operator accepts it', async function () {
+    this.timeout(300_000)
+    for (let seed = 1; seed <= RESTORED_SEEDS; seed++) {
+      const { violations } = await runAnySeed({ seed, isRestored: true })
+      expect(violations, `npm run simulate -- --restored --seed ${seed}`).to.deep.equal([])
     }
   })
 

@@ -7,6 +7,7 @@ import {
   comparisonEvent,
   isCompared,
   isLookedAtFirst,
+  isToBeWoken,
   isUnvouched,
   unsentEvent
 } from '../../../machines/payment/unvouched.js'
@@ -18,6 +19,8 @@ const HORIZON_MS = vouchedPolicy.notFoundHorizonMs
 const JUST_NOW: Policy = { ...vouchedPolicy, unvouchedBeforeMs: NOW }
 /** The data came back so long ago that no request of before can arrive any more. */
 const LONG_AGO: Policy = { ...vouchedPolicy, unvouchedBeforeMs: NOW - HORIZON_MS }
+
+const ASKED = { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'change' } as const
 
 const capture = { type: 'CAPTURE', amountCents: 600, idempotencyKey: KEY, nowMs: NOW } as const
 const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: KEY, nowMs: NOW } as const
@@ -123,16 +126,31 @@ describe('an operation on a payment of unvouched data', () => {
     })
   }
 
-  it('is an ordinary one when the payment changed after the restore, or all data is vouched for', () => {
+  it('is an ordinary one when all data is vouched for, or the payment is younger than it', () => {
     const payment = old(inStatus('captured'))
     expect(isLookedAtFirst(payment, refund, vouchedPolicy)).to.equal(false)
-    const { payment: changed } = taken(
-      payment,
-      { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs: NOW },
-      JUST_NOW
-    )
     expect(isUnvouched(payment, JUST_NOW)).to.equal(true)
-    expect(isLookedAtFirst(changed, refund, JUST_NOW)).to.equal(false)
+    expect(isLookedAtFirst(payment, refund, { ...vouchedPolicy, unvouchedBeforeMs: CREATED_MS })).to.equal(false)
+  })
+
+  it('is an ordinary one when the payment was compared after the horizon: what was sent before may arrive until then', () => {
+    const isFirstAfter = (nowMs: number): boolean => {
+      const notified = { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs } as const
+      return isLookedAtFirst(taken(old(inStatus('captured')), notified, JUST_NOW).payment, refund, JUST_NOW)
+    }
+    expect([isFirstAfter(NOW + HORIZON_MS - 1), isFirstAfter(NOW + HORIZON_MS)]).to.deep.equal([true, false])
+  })
+
+  it('adopts a refund of the lost time that a comparison has taken for a refund by others', () => {
+    const shown = { nowMs: NOW + 10, ...found('captured', { voidedCents: 300 }) } as PaymentEvent
+    const { payment: compared } = taken(old(inStatus('captured', { notification: ASKED })), shown, JUST_NOW)
+    expect(compared.progress).to.deep.include({ refundedCents: 0, reviewReason: 'figures_differ' })
+    const record = found('captured', { voidedCents: 300 })
+    const adopted = looked(compared, { ...refund, nowMs: NOW + 20 }, record, JUST_NOW)
+    expect(adopted.effect).to.equal(null)
+    expect(adopted.payment.progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
+    const other = looked(compared, { ...refund, amountCents: 400, nowMs: NOW + 20 }, record, JUST_NOW)
+    expect(other.payment.progress).to.deep.include({ status: 'refunding', phase: 'reconciling' })
   })
 })
 
@@ -180,5 +198,13 @@ describe('an open payment of unvouched data', () => {
     expect(
       isCompared({ ...looking, progress: { ...looking.progress, reviewReason: 'figures_differ' } }, JUST_NOW)
     ).to.equal(true)
+  })
+
+  it('is woken once more when it came to rest before the horizon', () => {
+    const told = { ...found('captured'), nowMs: NOW + 10 } as PaymentEvent
+    const early = taken(old(inStatus('unknown')), told, JUST_NOW).payment
+    expect([isCompared(early, JUST_NOW), isToBeWoken(early, JUST_NOW)]).to.deep.equal([false, true])
+    const late = taken(old(inStatus('unknown')), { ...told, nowMs: NOW + HORIZON_MS }, JUST_NOW).payment
+    expect([isCompared(late, JUST_NOW), isToBeWoken(late, JUST_NOW)]).to.deep.equal([true, false])
   })
 })

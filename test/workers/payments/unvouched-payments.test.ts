@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
-import { aSale, aWake, PARTITION } from '../../support/payments.js'
+import { aSale, aWake, PARTITION, policy } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
@@ -56,9 +56,10 @@ describe('a payments worker on unvouched data', () => {
     expect((await worker.load(payment)).progress.status).to.equal('captured')
   })
 
-  it('looks once: the next operation is an ordinary one', async () => {
+  it('looks once: after the horizon the next operation is an ordinary one', async () => {
     const payment = await paid('auto')
     comeBack()
+    worker.clock.atMs += policy.notFoundHorizonMs
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     worker.network.willFind(captured(300))
     await worker.work()
@@ -66,6 +67,22 @@ describe('a payments worker on unvouched data', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     expect(worker.network.asked).to.deep.equal(['query', 'void 200'])
+  })
+
+  it('sends no refund beside one of before that may still arrive', async () => {
+    const payment = await paid('auto')
+    comeBack()
+    worker.network.willFind(captured())
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKeyOf(payment.terms.id)))
+    await worker.work()
+    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    worker.network.willFind(captured())
+    await worker.work()
+    // It arrives.
+    worker.network.willFind(captured(300))
+    await worker.wake(payment, (await worker.wakeUpOf(payment)) ?? 0)
+    expect(worker.network.asked).to.deep.equal(['query', 'query', 'query'])
+    expect((await worker.load(payment)).progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
   })
 
   it('compares a hold when it is woken for that, long before its window ends', async () => {
