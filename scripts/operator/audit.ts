@@ -1,6 +1,7 @@
 /** `audit`: what operators have changed. */
 import type { Command } from 'commander'
 import { type AuditedChange, listChanges } from '../../redis/operator/audit-trail.js'
+import { isUuid } from '../../runtime/uuid.js'
 import { time } from '../command-line/values.js'
 import { type Field, isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
@@ -17,7 +18,7 @@ export function auditCommand(program: Command, verb: VerbMaker): void {
     program.command('audit'),
     {
       does: 'Every change by an operator, oldest first: when, who, what, why, and how it ended.',
-      subject: ['target', 'only what is about this id'],
+      subject: ['target', 'only what is about this id', idIn],
       isSubjectOptional: true
     },
     async ({ redis }, { since = 0 }, target) =>
@@ -29,6 +30,12 @@ export function auditCommand(program: Command, verb: VerbMaker): void {
   )
     .option('--since <time>', 'only since then (ISO 8601)', time)
     .addHelpText('after', EXAMPLES)
+}
+
+/** The ids of payments are recorded in lower case. */
+function idIn(given: string): string {
+  const id = given.toLowerCase()
+  return isUuid(id) ? id : given
 }
 
 const FIELDS: readonly Field<AuditedChange>[] = [

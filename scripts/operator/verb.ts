@@ -35,7 +35,7 @@ export interface VerbForm {
   readonly does: string
   /**
    * What the verb is about: its first argument, or the option of the same name. `read` throws `UsageError` for what it does
-   * not understand, before anything is asked, recorded or changed.
+   * not understand, before anything is asked, recorded or changed. A text that it returns stands for what was typed.
    */
   readonly subject?: readonly [name: string, description: string, read?: (given: string) => unknown]
   /** The subject may be missing, and is '' then. */
@@ -120,8 +120,9 @@ function subjectOf(command: Command, { subject, isSubjectOptional = false }: Ver
   if (given === undefined && !isSubjectOptional) {
     throw new UsageError(`missing argument <${name}>, or option --${name}`)
   }
-  if (given !== undefined) read?.(given)
-  return given ?? ''
+  if (given === undefined) return ''
+  const understood = read?.(given)
+  return typeof understood === 'string' ? understood : given
 }
 
 /** Warns an operator when what was written may be lost. The command does not wait for replicas. */

@@ -121,9 +121,9 @@ function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {
 function auditDeviations({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
   return acquirer.deviations
     .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(acquirer, life, found))
-    .flatMap(({ what, atMs, toldAtMs, shownAtMs }) => {
+    .flatMap(({ saleId, what, atMs, toldAtMs, shownAtMs }) => {
       const toldMs = toldAtMs === null ? Number.POSITIVE_INFINITY : toldAtMs + LOOKED_WITHIN_MS
-      const byMs = shownAtMs === null ? toldMs : shownAtMs + listedWithinMs(what)
+      const byMs = shownAtMs === null ? toldMs : shownAtMs + listedWithinMs(what, acquirer.sales.get(saleId))
       if (byMs === Number.POSITIVE_INFINITY || isListedIn(life, atMs, byMs)) return []
       const isLate = isListedIn(life, atMs, Number.POSITIVE_INFINITY)
       return [
@@ -132,9 +132,13 @@ function auditDeviations({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: Pa
     })
 }
 
-/** A record that shows less than was asked for may be behind; the look that decides comes after the horizon of the last refund. */
-function listedWithinMs(what: string): number {
-  return what.includes('less than asked') ? SLACK_MS : LISTED_WITHIN_MS
+/**
+ * A record that shows less than was asked for may be behind; the look that decides comes after the horizon of the last refund.
+ * A look is whole when each of its queries was answered.
+ */
+function listedWithinMs(what: string, sale: ContrarySale | undefined): number {
+  const isSeldomWhole = sale?.kinds.includes('answers queries with anything') === true
+  return what.includes('less than asked') || isSeldomWhole ? SLACK_MS : LISTED_WITHIN_MS
 }
 
 /**

@@ -71,6 +71,14 @@ describe('operator command line: audit trail', () => {
     expect((await run('audit k_died')).out).to.contain('not known')
   })
 
+  it('records a payment by its id, however that was typed', async () => {
+    const id = '01a2126e-1eb1-77bd-bc4b-f301fbd65009'
+    await run(`payment settle-attention ${id.toUpperCase()}`)
+    for (const typed of [id, id.toUpperCase()]) {
+      expect((await rows(typed)).map(({ target }) => target)).to.deep.equal([id])
+    }
+  })
+
   it('changes nothing when the audit trail cannot be written', async () => {
     const merchant = await newMerchant()
     await servers.redis.acl('SETUSER', 'operator', '-xadd')
