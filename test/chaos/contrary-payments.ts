@@ -111,7 +111,10 @@ export function auditContraryEnd(
     const { id } = payment.terms
     if (!isSettled(one)) findings.stuck.push(`${id}: ${payment.progress.status}, and not listed after three days`)
     const listed = isListed ? [{ fromMs: 0, untilMs: null }] : []
-    findings.wrong.push(...auditEnd({ acquirer, records: asked }, { id, operations: new Map(), listed, last: payment }))
+    const kinds = [...new Set(acquirer.ofOrder(orderIdOf(id)).flatMap(sale => sale.kinds))]
+    const because = kinds.length === 0 ? '' : `; its acquirer ${kinds.join(', ')}`
+    const wrong = auditEnd({ acquirer, records: asked }, { id, operations: new Map(), listed, last: payment })
+    findings.wrong.push(...wrong.map(line => line + because))
   }
   const known = new Set(ended.map(({ payment }) => orderIdOf(payment.terms.id)))
   for (const order of orders.keys()) {

@@ -48,7 +48,7 @@ export const ownUsers: Step = {
 export const doctor: Step = {
   name: 'doctor',
   does: '`operator doctor` with the ops addresses, the memory-only Redis and the card network',
-  expects: 'no problem, no warning but of an old Redis, and nothing that was not checked',
+  expects: 'no problem, no warning but of an old Redis or Node, and nothing that was not checked',
   isQuiet: true,
   async run({ installation }) {
     const { settings } = installation
@@ -57,8 +57,8 @@ export const doctor: Step = {
     const logins = await installation.loginsOf('doctor')
     const answer = await installation.operator(`doctor --ops ${urls} --logins ${logins}`, Object.fromEntries(network))
     const findings = answer['findings'] as { check: string; state: string; found: string }[]
-    // The Redis of this machine may be an old one.
-    const own = findings.filter(({ check }) => !/^version of (SECRETS_)?REDIS_URL/.test(check))
+    // Those of this machine may be old ones.
+    const own = findings.filter(({ check }) => !/^(version of (SECRETS_)?REDIS_URL|support of Node$)/.test(check))
     const bad = own.filter(({ state }) => state !== 'ok').map(({ check, found }) => `${check}: ${found}`)
     return { isOk: bad.length === 0, seen: bad.join('; ') || `${findings.length} checks, all well` }
   }

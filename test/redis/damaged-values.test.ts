@@ -41,6 +41,9 @@ const damage = fc.oneof(
 /** An object in JSON is a value that could have been written. */
 const damagedOptions = damage.filter(text => !/^\s*\{/.test(text))
 
+/** A list that begins with another number is a value of another version: it is left to that one. */
+const damagedList = damage.filter(text => !/^\s*\[\s*(?!1\s*[,\]])-?\d/.test(text))
+
 describe('a damaged value', () => {
   const test = useRedis()
   beforeEach(() => test.redis.flushdb())
@@ -70,7 +73,7 @@ describe('a damaged value', () => {
 
   it('in the place of the known sale proves no absence, and the next sale replaces it with a later age of the account', async () => {
     const store = createKnownSaleStore(test.redis)
-    const property = fc.asyncProperty(damage, async text => {
+    const property = fc.asyncProperty(damagedList, async text => {
       await test.redis.set(keys.knownSale(), text)
       expect(await store.read()).to.equal(null)
       await store.remember({ account: 'a', orderId: 'o' }, 1_000)

@@ -23,8 +23,8 @@ export interface NotificationTarget {
   readonly secret: string
 }
 
-/** Before each try to notify. The acquirer's own are hours long. */
-const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, 10_000]
+/** Before each try to notify: servers may be frozen for half a minute. The acquirer's own are hours long. */
+const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, 10_000, 20_000, 40_000]
 const POLL_MS = 50
 
 export class ContraryServer {
@@ -125,7 +125,7 @@ export class ContraryServer {
     response.writeHead(answer.statusCode, { 'Content-Type': 'application/json' }).end(text)
   }
 
-  /** Until it is answered 200, four times at most, as the acquirer does; then it is lost. */
+  /** Until it is answered 200, a few times at most, as the acquirer does; then it is lost. */
   async #notify(saleId: string): Promise<void> {
     this.#notifying++
     for (const pauseMs of NOTIFICATION_PAUSES_MS) {
