@@ -1,6 +1,7 @@
 /** The archive of a process. Its driver is loaded only where there is an archive. */
 import type { Redis } from '../redis/connection/connections.js'
 import type { Writes } from '../redis/connection/writes.js'
+import { rejectAsUnreachable } from '../redis/installation/durability.js'
 import { partitionNumbers } from '../redis/keys.js'
 import { newestArchived } from '../redis/payments/payment-moves.js'
 import { createPaymentStore, type PaymentStore } from '../redis/payments/payments.js'
@@ -41,7 +42,8 @@ export async function openPayments(
 
 /** The sentence that says that a process lacks the archive which others have filled. */
 async function forgottenArchive(redis: Redis, partitions: number): Promise<string | undefined> {
-  const marks = await Promise.all(partitionNumbers(partitions).map(partition => newestArchived(redis, partition)))
+  const read = partitionNumbers(partitions).map(partition => newestArchived(redis, partition))
+  const marks = await Promise.all(read).catch(rejectAsUnreachable(redis))
   if (marks.every(mark => mark === null)) return undefined
   return 'Payments have left Redis for an archive, and ARCHIVE_URL is not set here: set it, and restart this process.'
 }

@@ -44,11 +44,13 @@ export async function findCard(
   source: CardSource
 ): Promise<PaymentTerms['card']> {
   if (source.type === 'card') {
-    const card = await deps.cards.read(merchantId, source.cardId)
-    if (card === null) throw new ServiceError('unknown_card')
     const nowMs = deps.clock.now()
+    const [card, codes] = await Promise.all([
+      deps.cards.read(merchantId, source.cardId),
+      deps.cardDeclines.codes(merchantId, source.cardId, nowMs)
+    ])
+    if (card === null) throw new ServiceError('unknown_card')
     if (isExpired(card.expirationYear, card.expirationMonth, nowMs)) throw cardExpired()
-    const codes = await deps.cardDeclines.codes(merchantId, source.cardId, nowMs)
     const decline = declineUnsent(codes, card.brand, deps.config.environment)
     if (decline !== undefined) throw declinedUnsent(decline)
     if (source.cvvTokenId !== undefined) {

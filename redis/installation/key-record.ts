@@ -9,6 +9,7 @@
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
+import { rejectAsUnreachable } from './durability.js'
 
 export type KeyKind = 'vault' | 'webhook'
 
@@ -92,10 +93,10 @@ export async function assertOwnKeys(redis: Redis, kind: KeyKind, { current, all 
   )
 }
 
-/** The ids, the newest last; none before the first process has started on this data. */
+/** The ids, the newest last; none before the first process has started on this data. Rejects with a sentence for operators. */
 export async function recordedKeys(redis: Redis, kind: KeyKind): Promise<readonly string[]> {
-  const record = (await redis.get(keys.keyRecord(kind))) ?? ''
-  return record.split(' ').filter(id => id !== '')
+  const record = await redis.get(keys.keyRecord(kind)).catch(rejectAsUnreachable(redis))
+  return (record ?? '').split(' ').filter(id => id !== '')
 }
 
 /** Records the keys of the first file that is used with this data; later calls change nothing. */

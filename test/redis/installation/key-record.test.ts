@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { connectInBackground, disconnect } from '../../../redis/connection/connections.js'
 import {
   assertOwnKeys,
   forgetKey,
@@ -10,6 +11,7 @@ import {
   requireOwnKeys
 } from '../../../redis/installation/key-record.js'
 import type { Check } from '../../../runtime/health.js'
+import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
 
 /** A key file; the last id is the current key. */
@@ -58,6 +60,14 @@ describe('the record of the keys of an installation', () => {
       () => 'it was accepted',
       (error: unknown) => String(error)
     )
+
+  it('says which server can not be asked, in words of its own', async () => {
+    const away = connectInBackground('redis://127.0.0.1:1', 'commands', createLogger('test', 'silent'), 'REDIS_URL')
+    const said = await recordedKeys(away, 'vault').then(() => '', String)
+    expect(said).to.contain('The Redis of REDIS_URL').and.to.contain('there is no connection to Redis')
+    expect(said).not.to.contain('Stream')
+    await disconnect(away)
+  })
 
   it('is begun by the first process that may, once', async () => {
     await start(new File(['theirs']))

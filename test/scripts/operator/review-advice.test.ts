@@ -16,7 +16,7 @@ function adviceFor(
 const captured = inStatus('captured').progress
 const refunding = inStatus('refunding', inDoubt('refund', 300)).progress
 
-describe('what an operator is told of a listed payment', () => {
+describe('the advice about a payment in manual review', () => {
   for (const reason of [
     'duplicate_sale',
     'figures_differ',
