@@ -23,7 +23,7 @@ export interface Client {
 
 const document = ({ root }: Workplace, name = 'openapi-3.0.json'): string => join(root, 'docs', name)
 
-/** Copies the story, and the signature check of docs/WEBHOOKS.md, into the generated client. */
+/** Copies the story, and the signature check of client/samples/, into the generated client. */
 async function addStory(
   { root, folder }: Workplace,
   from: string,

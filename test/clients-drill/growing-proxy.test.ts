@@ -45,7 +45,7 @@ describe('the growing proxy', () => {
   })
 })
 
-describe('the samples of client/samples/ and docs/WEBHOOKS.md', () => {
+describe('the samples of client/samples/', () => {
   for (const language of Object.keys(sampleFiles) as SampleLanguage[]) {
     it(`has a first charge and a check of a signature: ${language}`, () => {
       const root = resolve('.')

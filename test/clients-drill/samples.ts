@@ -1,8 +1,8 @@
-/** The first charges of client/samples/, and the signature checks of docs/WEBHOOKS.md as they stand on the page. */
+/** The first charges and the signature checks of client/samples/. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Languages as the pages name them, with the file that a sample becomes. */
+/** Languages as the pages name them, with the files of their samples. */
 export const sampleFiles = {
   go: { charge: 'main.go', signature: 'signature.go' },
   java: { charge: 'FirstCharge.java', signature: 'Signature.java' },
@@ -13,15 +13,9 @@ export const sampleFiles = {
 
 export type SampleLanguage = keyof typeof sampleFiles
 
-/** The sample in a language: a file of client/samples/, or the code block on the page. Throws when there is none. */
-export function sampleOf(root: string, kind: 'charge' | 'signature', language: SampleLanguage): string {
-  if (kind === 'charge')
-    return readFileSync(join(root, 'client/samples/first-charge', sampleFiles[language].charge), 'utf8')
-  const text = readFileSync(join(root, 'docs/WEBHOOKS.md'), 'utf8')
-  const section = text.slice(text.indexOf('\n### Check a signature\n') + 1).split(/\n##+ /)[0] ?? ''
-  // A function without types would not compile as TypeScript.
-  const fence = language === 'js' ? 'ts' : language
-  const [, code] = new RegExp(`\`\`\`${fence}\\n(.*?)\`\`\``, 's').exec(section) ?? []
-  if (code === undefined) throw new Error(`docs/WEBHOOKS.md has no sample in ${language}.`)
-  return code
+const folders = { charge: 'first-charge', signature: 'check-signature' } as const
+
+/** The sample in a language. Throws when there is none. */
+export function sampleOf(root: string, kind: keyof typeof folders, language: SampleLanguage): string {
+  return readFileSync(join(root, 'client/samples', folders[kind], sampleFiles[language][kind]), 'utf8')
 }

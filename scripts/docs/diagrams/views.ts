@@ -116,8 +116,8 @@ const views: Readonly<Record<string, readonly Partial<ChartView>[]>> = {
     },
     {
       ...payment,
-      name: 'payment-settlement',
-      title: 'Settlement: refunds and chargebacks',
+      name: 'payment-charge',
+      title: 'Charge: refunds and chargebacks',
       states: ['captured', 'refunding', 'partially_refunded', 'refunded', 'charged_back'],
       direction: 'TB'
     }

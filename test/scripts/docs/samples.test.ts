@@ -28,7 +28,9 @@ describe('the samples in the docs', function () {
           count++
         }
       }
-      expect(count).to.be.at.least(4)
+      expect(count).to.be.at.least(2)
+      const signature = 'client/samples/check-signature/signature.mts'
+      await writeFile(join(folder, 'signature.mts'), await readFile(signature, 'utf8'))
       const compilerOptions = {
         ...{ strict: true, noEmit: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
         ...{ module: 'nodenext', target: 'es2023', lib: ['es2023'], types: ['node'], moduleDetection: 'force' },

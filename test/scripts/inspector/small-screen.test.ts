@@ -25,7 +25,7 @@ describe('the inspector on a small screen', function () {
     it(`fits on ${name}, with readable text and the payment in view`, async () => {
       const page = await browser.open(inspector.url, { viewport })
       await page.getByRole('button', { name: 'What if' }).click()
-      await page.getByRole('button', { name: 'Settlement' }).click()
+      await page.getByRole('button', { name: 'Charge: refunds and chargebacks' }).click()
       await page.getByRole('button', { name: 'The life of a payment' }).click()
       expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'wider').to.equal(false)
       const here = await boxOf(page, '#charts .here text')
