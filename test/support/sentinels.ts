@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { connect, disconnect } from '../../redis/connection/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { spawnRedis } from '../../scripts/start/embedded-redis.js'
 import { freePort } from '../../scripts/start/ports.js'
@@ -14,8 +14,9 @@ import { until } from './conditions.js'
 
 const MASTER_NAME = 'payments'
 const SENTINELS = 3
-/** Longer than a busy machine keeps a living server from answering: else Sentinels fail over in the middle of a test. */
-const DOWN_AFTER_MS = 2_000
+/** Sentinels fail over when a test kills the master, not when a busy machine keeps a living one from answering. */
+const NEVER_DOWN_AFTER_MS = 600_000
+const DOWN_AFTER_MS = 1_000
 /**
  * A test waits so long for a failover (ms). Sentinels that were not scheduled for 2 s watch without acting for 30 s
  * (their TILT mode), and a failover that found no good replica is tried again after twice its timeout.
@@ -67,15 +68,20 @@ export class ReplicatedRedis {
 
 export class Sentinels {
   readonly url: string
+  readonly #servers: ReplicatedRedis
+  readonly #ports: readonly number[]
   readonly #children: readonly ChildProcess[]
 
-  private constructor(url: string, children: readonly ChildProcess[]) {
-    this.url = url
+  private constructor(servers: ReplicatedRedis, ports: readonly number[], children: readonly ChildProcess[]) {
+    this.url = `redis-sentinel://${ports.map(port => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`
+    this.#servers = servers
+    this.#ports = ports
     this.#children = children
   }
 
   /** Resolves when they know the replica and each other. */
-  static async start({ master, dir }: ReplicatedRedis): Promise<Sentinels> {
+  static async start(servers: ReplicatedRedis): Promise<Sentinels> {
+    const { master, dir } = servers
     const binary = await testBinary()
     const ports: number[] = []
     const children: ChildProcess[] = []
@@ -85,17 +91,27 @@ export class Sentinels {
       const lines = [
         ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
         `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${master.port} 2`,
-        `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
+        `sentinel down-after-milliseconds ${MASTER_NAME} ${NEVER_DOWN_AFTER_MS}`,
         `sentinel failover-timeout ${MASTER_NAME} 3000`
       ]
       await writeFile(file, `${lines.join('\n')}\n`)
       children.push(spawnRedis(binary, [file, '--sentinel']))
       ports.push(port)
     }
-    const url = `redis-sentinel://${ports.map(port => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`
-    const sentinels = new Sentinels(url, children)
     await Promise.all(ports.map(untilInformed))
-    return sentinels
+    return new Sentinels(servers, ports, children)
+  }
+
+  /** From now on they fail over to the replica. */
+  async killMaster(): Promise<void> {
+    await this.#servers.master.kill()
+    await Promise.all(
+      this.#ports.map(port =>
+        withSentinel(port, sentinel =>
+          sentinel.call('SENTINEL', 'SET', MASTER_NAME, 'down-after-milliseconds', DOWN_AFTER_MS)
+        )
+      )
+    )
   }
 
   async stop(): Promise<void> {
@@ -110,19 +126,21 @@ export class Sentinels {
   }
 }
 
-async function untilInformed(port: number): Promise<void> {
+async function withSentinel<T>(port: number, work: (sentinel: Redis) => Promise<T>): Promise<T> {
   const sentinel = await connect(`redis://127.0.0.1:${port}`, 'commands', createLogger('test', 'silent'))
   try {
-    await until(
-      'the Sentinels know each other and the replica',
-      async () => {
-        const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', MASTER_NAME)) as unknown[]
-        const others = (await sentinel.call('SENTINEL', 'SENTINELS', MASTER_NAME)) as unknown[]
-        return replicas.length === 1 && others.length === SENTINELS - 1
-      },
-      20_000
-    )
+    return await work(sentinel)
   } finally {
     await disconnect(sentinel)
   }
+}
+
+async function untilInformed(port: number): Promise<void> {
+  await withSentinel(port, sentinel =>
+    until('the Sentinels know each other and the replica', async () => {
+      const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', MASTER_NAME)) as unknown[]
+      const others = (await sentinel.call('SENTINEL', 'SENTINELS', MASTER_NAME)) as unknown[]
+      return replicas.length === 1 && others.length === SENTINELS - 1
+    })
+  )
 }
