@@ -15,10 +15,9 @@ import { folder, wholeNumber } from '../command-line/values.js'
 import { startRedis } from '../start/embedded-redis.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
-import { measureIdle } from './idle.js'
 import { checkLedger } from './ledger.js'
 import { measureOpenLoop } from './overhead.js'
-import { type Report, ratioTo, renderIdle, renderReport } from './report.js'
+import { type Report, ratioTo, renderReport } from './report.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
 import { type ServiceSystem, type System, startRival, startService } from './systems.js'
 
@@ -28,7 +27,6 @@ interface BenchOptions {
   readonly connections: number
   readonly dir: string
   readonly quick?: boolean
-  readonly idle?: boolean
   readonly write?: boolean
 }
 
@@ -38,7 +36,6 @@ const command = toolCommand({
   takes: 'about 10 minutes; a minute or two with --quick. Run nothing else on the machine.',
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
-    ['--idle', 'the cost of a start, and of no load'],
     ['--write', 'everything, into docs/BENCHMARKS.md']
   ]
 })
@@ -49,7 +46,6 @@ const command = toolCommand({
     new Option('--dir <folder>', 'folder of the data during the run').argParser(folder).default(tmpdir(), tmpdir())
   )
   .option('--quick', 'measure the throughput alone')
-  .option('--idle', 'measure the start and the service without load alone')
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
 stopOnSignals()
@@ -57,17 +53,12 @@ stopOnSignals()
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const { rounds, connections, payments } = values
 
-if (values.idle) {
-  process.stdout.write(`${renderIdle(await onStage(values.dir, ({ service }) => measureIdle(service))).join('\n')}\n`)
-  process.exit()
-}
 const report = await onStage(values.dir, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
 process.stdout.write(renderReport(report))
 progress(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
 
 async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
-  const idle = values.quick ? null : await measureIdle(service)
   const sideBySide = await measureSideBySide(
     [bare, bullmq, service],
     service,
@@ -79,7 +70,6 @@ async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
     dir: values.dir,
     rounds,
     connections,
-    idle,
     sideBySide,
     openLoop: values.quick ? null : await measureOpenLoop({ service, bare }, throughputOf(sideBySide, service)),
     ledger: await checkLedger(service)

@@ -1,6 +1,5 @@
 /** The figures as docs/BENCHMARKS.md. */
 import { cpus } from 'node:os'
-import type { IdleFigures } from './idle.js'
 import { kneeOf, type OpenLoopFigures, type OpenLoopRow } from './overhead.js'
 import { type SystemFigures, throughputOf } from './side-by-side.js'
 
@@ -10,8 +9,6 @@ export interface Report {
   readonly dir: string
   readonly rounds: number
   readonly connections: number
-  /** Null: not measured. */
-  readonly idle: IdleFigures | null
   readonly sideBySide: readonly SystemFigures[]
   /** Null: not measured. */
   readonly openLoop: OpenLoopFigures | null
@@ -42,27 +39,10 @@ export function renderReport(report: Report): string {
     `Ratio of the service to \`bullmq\`: **${ratioTo(report, 'bullmq').toFixed(2)}**, to \`bare\`: **${ratioTo(report, 'bare').toFixed(2)}**.`,
     ...report.sideBySide.flatMap(costLines),
     ...openLoopLines(report.openLoop),
-    ...(report.idle === null ? [] : ['', '## Start, and no load', '', ...renderIdle(report.idle)]),
     '',
     `Money: ${report.ledger}`,
     ''
   ].join('\n')
-}
-
-/** The cost of a start and of no load, as lines of Markdown. */
-export function renderIdle({ startCpuMs, idlePercent, commandsPerSecond }: IdleFigures): string[] {
-  const rows = Object.entries(idlePercent)
-    .filter(([name]) => startCpuMs[name] !== 0)
-    .sort(([, a], [, b]) => b - a)
-    .map(([name, percent]) => `| ${name} | ${startCpuMs[name] ?? 0} | ${percent.toFixed(2)} |`)
-  const sum = Object.values(idlePercent).reduce((total, percent) => total + percent, 0)
-  return [
-    '| process | CPU until it was ready, ms | CPU without load, % of a core |',
-    '|---|---|---|',
-    ...rows,
-    '',
-    `Without load: **${sum.toFixed(1)} %** of a core in all, and ${commandsPerSecond.toFixed(0)} commands/s of both Redis.`
-  ]
 }
 
 /** One row of the table of systems. */
