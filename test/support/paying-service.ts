@@ -27,14 +27,14 @@ const notificationsSecret = 'secret-of-the-system-tests'
  * How long the service waits for an answer of the network; faults are made slower than this (ms). A busy machine pauses for a
  * second: a sale whose call ends before it is booked stays in doubt until the horizon.
  */
-export const NETWORK_TIMEOUT_MS = 2_000
+const NETWORK_TIMEOUT_MS = 2_000
 /** For tests that hold calls and look on: no pause of the machine is taken for a network that does not answer (ms). */
 export const PATIENT_TIMEOUT_MS = 10_000
 
 /** For tests in which every sale must be sent, also after calls without an answer. */
 const ALWAYS_SENT = 1_000_000
 
-const optionsFor = (networkTimeoutMs: number, circuitFailures: number): ServiceOptions => ({
+const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
   procfile: readFileSync('Procfile', 'utf8').replace(/^network:.*\n/m, ''),
   scale: ['payments=2'],
   env: {
@@ -48,7 +48,7 @@ const optionsFor = (networkTimeoutMs: number, circuitFailures: number): ServiceO
     NETWORK_AUTHORISE_TIMEOUT_MS: String(networkTimeoutMs),
     NETWORK_TIMEOUT_MS: String(networkTimeoutMs),
     NETWORK_RETRY_MS: '300',
-    NETWORK_CIRCUIT_FAILURES: String(circuitFailures),
+    NETWORK_CIRCUIT_FAILURES: String(ALWAYS_SENT),
     RECONCILE_DELAYS_MS: '150,250,400',
     HEARTBEAT_MS: '200',
     TAKEOVER_AFTER_MS: '1000',
@@ -158,10 +158,10 @@ export interface PayingService {
 }
 
 /** Call it inside a `describe`. The network behaves at the start of each test. */
-export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS, circuitFailures = ALWAYS_SENT): PayingService {
+export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS): PayingService {
   const network = new TestNetwork()
   before(() => network.start())
-  const service = useService(optionsFor(networkTimeoutMs, circuitFailures))
+  const service = useService(optionsFor(networkTimeoutMs))
   const merchant = new Merchant(service)
   beforeEach(async () => {
     await network.start()

@@ -6,8 +6,6 @@ import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 const CHARGEBACK = 7
-const CANCELLATION_DENIED = 5
-const DAY_MS = 24 * 3_600_000
 
 describe('a chargeback', function () {
   this.timeout(60_000)
@@ -19,7 +17,6 @@ describe('a chargeback', function () {
     if (sale === undefined) throw new Error(`${id} has no sale`)
     return sale
   }
-  const historyOf = async (id: string): Promise<string> => (await asOperator(service(), 'payment', 'history', id)).out
 
   /** Commands that are not ended, and notifications that have not become one. */
   const queued = async (): Promise<{ length: number; notifications: number }> => {
@@ -54,13 +51,6 @@ describe('a chargeback', function () {
     expect(payment.refunded_cents).to.equal(1_000)
   })
 
-  it('is verified: a notification alone changes nothing', async () => {
-    const id = await paid()
-    expect(await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })).to.equal(200)
-    await until('it is verified', async () => (await historyOf(id)).includes('RECORD_LAGS'))
-    expect((await merchant.read(id)).status).to.equal('captured')
-  })
-
   it('is not forgotten while the network does not answer, or all workers are dead', async () => {
     const id = await paid()
     network.book({ ...saleOf(id), chargebackCase: '1' })
@@ -70,15 +60,6 @@ describe('a chargeback', function () {
     await service().untilReady()
     network.faults()
     await merchant.settled(id, 'charged_back')
-  })
-
-  it('of a held payment is examined when the payment is captured', async () => {
-    const { id } = (await merchant.create({ capture: false })).payment
-    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
-    await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTIFICATION'))
-    expect((await merchant.capture(id)).payment.status).to.equal('captured')
-    await until('it is verified', async () => (await historyOf(id)).includes('RECORD_LAGS'))
-    expect((await merchant.read(id)).status).to.equal('captured')
   })
 
   it('is accepted only from the network, and only if it is readable', async () => {
@@ -100,36 +81,5 @@ describe('a chargeback', function () {
     await until('the unknown one stays', async () => (await queued()).notifications === 1)
     await asOperator(service(), 'clock', 'advance', '73h')
     await until('it is given up after three days', async () => (await queued()).notifications === 0)
-  })
-
-  it('is not the only news: a refund that is denied afterwards is listed for manual review', async () => {
-    const id = await paid()
-    await merchant.cancel(id, { amount: 1_000 })
-    network.book({ ...saleOf(id), voidedAmount: 0 })
-    // A refund of a moment ago may just not be in the record yet.
-    await asOperator(service(), 'clock', 'advance', '11m')
-    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
-    await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
-    )
-    // As long as the record differs, each look lists the payment again: that which confirms the refund, and that of the notification.
-    network.book({ ...saleOf(id), voidedAmount: 1_000 })
-    await until('no look is under way', async () => {
-      const { length, notifications } = await queued()
-      return length + notifications === 0
-    })
-    expect((await asOperator(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
-    expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
-  })
-
-  it('of a sale too old for the network to report is listed for manual review at once', async () => {
-    const id = await paid()
-    network.book({ ...saleOf(id), receivedAtMs: Date.now() - 100 * DAY_MS })
-    await asOperator(service(), 'clock', 'advance', '100d')
-    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
-    await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  notification_unconfirmed`)
-    )
-    expect((await merchant.read(id)).status).to.equal('captured')
   })
 })

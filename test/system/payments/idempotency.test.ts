@@ -66,61 +66,6 @@ describe('a repeated request', function () {
     expect(seen(await merchant.create({ token, key }))).to.deep.equal([200, 'captured'])
   })
 
-  for (const operation of [
-    { name: 'capture', kind: 'capture', isHeld: true, amount: 5_000, during: 'capturing', after: 'captured' },
-    { name: 'cancel', kind: 'cancel', isHeld: true, amount: undefined, during: 'cancelling', after: 'canceled' },
-    { name: 'cancel', kind: 'refund', isHeld: false, amount: 2_000, during: 'refunding', after: 'partially_refunded' },
-    { name: 'cancel', kind: 'refund', isHeld: false, amount: undefined, during: 'refunding', after: 'refunded' }
-  ] as const) {
-    it(`of an operation that leads to ${operation.after} gets 202 while it is in progress, then 200`, async () => {
-      const { id } = (await merchant.create({ capture: !operation.isHeld })).payment
-      const options = { key: randomUUID(), ...(operation.amount === undefined ? {} : { amount: operation.amount }) }
-      network.hold('arrived')
-      const first = await merchant[operation.name](id, { ...options, waitS: 0 })
-      expect(first.status).to.equal(202)
-      expect(first.payment.operation).to.deep.equal({
-        kind: operation.kind,
-        state: 'in_progress',
-        amount_cents: operation.amount ?? 10_000,
-        idempotency_key: options.key
-      })
-      await merchant.settled(id, operation.during)
-      const during = await merchant[operation.name](id, options)
-      expect(seen(during)).to.deep.equal([202, operation.during])
-      expect(during.payment.operation.state).to.equal('in_progress')
-      const key = randomUUID()
-      expect(seen(await merchant.capture(id))).to.deep.equal([409, 'invalid_state', true])
-      expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
-      network.answerHeld()
-      expectLedgerToAgree(network, await merchant.settled(id, operation.after))
-      // What could be repeated with success needs a new key: this one keeps its answer.
-      expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
-      const after = await merchant[operation.name](id, options)
-      expect([...seen(after), after.headers.get('Idempotent-Replayed')]).to.deep.equal([200, operation.after, 'true'])
-    })
-  }
-
-  it('with another body gets its own answer when the first was refused before acceptance: no payment is named', async () => {
-    const key = randomUUID()
-    const { id } = (await merchant.create({ capture: false })).payment
-    for (const refused of [
-      await merchant.create({ token: 'tok_unknown', key }),
-      await merchant.create({ token: await merchant.token(), amount: 0, key }),
-      await merchant.capture(randomUUID(), { key })
-    ]) {
-      expect(refused.status).to.be.within(400, 422)
-      expect(refused.error.payment_id).to.equal(undefined)
-    }
-    const refusedByThePayment = await merchant.cancel(id, { amount: 1, key })
-    expect([...seen(refusedByThePayment), refusedByThePayment.error.payment_id]).to.deep.equal([
-      400,
-      'invalid_request',
-      false,
-      id
-    ])
-    expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'idempotency_conflict', false])
-  })
-
   it('sent five times at once is accepted once', async () => {
     const [token, key] = [await merchant.token(), randomUUID()]
     const answers = await whileOneIsUnderWay(5, () => merchant.create({ token, key }))

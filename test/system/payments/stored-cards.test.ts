@@ -47,29 +47,6 @@ describe('a stored card', function () {
     expect((await merchant.post('/v1/cards', { token_id: await merchant.cvvToken() })).status).to.equal(422)
   })
 
-  it('is pre-authorised, captured in part and refunded like a typed one', async () => {
-    const { cardId } = await stored()
-    const { payment } = await merchant.create({ source: source(cardId), capture: false })
-    await merchant.capture(payment.id, { amount: 2_000 })
-    const refunded = await merchant.cancel(payment.id)
-    expect(refunded.payment).to.include({ status: 'refunded', refunded_cents: 2_000 })
-    expectLedgerToAgree(network, refunded.payment)
-  })
-
-  it('is declined when its issuer says so', async () => {
-    const { cardId } = await stored(testCards.declined)
-    const answer = await merchant.create({ source: source(cardId) })
-    expect([answer.status, answer.error.code]).to.deep.equal([422, 'card_declined'])
-  })
-
-  it('uses up its token: stored again it is the same card, and the token pays nothing', async () => {
-    const { cardId, token } = await stored()
-    const again = await merchant.post('/v1/cards', { token_id: token })
-    expect([again.status, (again.payment as unknown as { card_id: string }).card_id]).to.deep.equal([200, cardId])
-    const answer = await merchant.create({ token })
-    expect([answer.status, answer.error.code]).to.deep.equal([422, 'invalid_token'])
-  })
-
   it('is erased: it pays no more, and a payment that was sent with it goes on', async () => {
     const { cardId, token } = await stored()
     const { payment } = await merchant.create({ source: source(cardId), capture: false })
