@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { operate } from '../../support/operator.js'
@@ -57,14 +55,5 @@ describe('rotation of the vault keys in a running service', function () {
       return ((await cardsUnder(keyId)) ?? 0) > before
     })
     expect((await payByToken(service(), APPROVED)).body.status).to.equal('captured')
-  })
-
-  it('can be repeated: no other key, and only what is left is sealed', async () => {
-    const before = await currentKey()
-    const { key_id: keyId } = await vault<{ key_id: string }>('rotate', '--if-current', before)
-    expect(await vault('rotate', '--if-current', before)).to.include({ key_id: keyId, resealed: 0 })
-    const file = join(service().dataDir, 'vault', 'vault-private-keys.json')
-    const ring = JSON.parse(await readFile(file, 'utf8')) as { keys: object }
-    expect(Object.keys(ring.keys)).to.have.lengthOf(4)
   })
 })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/conditions.js'
 import { fieldsOf, GOOD, pay, typeCard, useShop } from './shop-page.js'
-import { call, DECLINED, UNANSWERED } from './shopping.js'
+import { call, DECLINED } from './shopping.js'
 
 const DESKTOP = { width: 1_180, height: 1_060 }
 const PHONE = { width: 360, height: 800 }
@@ -56,34 +56,6 @@ describe('demo shop in a real browser', function () {
     await outcome(page, 'Refunded')
   })
 
-  it('holds the amount, of which the merchant captures a part or nothing', async () => {
-    for (const [amount, button, status] of [
-      ['50', 'Capture', 'captured'],
-      ['', 'Cancel', 'canceled']
-    ] as const) {
-      const page = await visit(DESKTOP)
-      await page.getByLabel('Only hold the amount').check()
-      await typeCard(page)
-      await pay(page)
-      await page.getByText('The amount is held on your card.').waitFor()
-      await move(page, amount, button)
-      await row(page).getByText(status).waitFor()
-    }
-  })
-
-  it('remembers a card, and charges it in the next order', async () => {
-    const page = await visit(DESKTOP)
-    await page.getByLabel('Remember this card').check()
-    await typeCard(page)
-    await pay(page)
-    await outcome(page, 'Thank you!')
-    await page.getByText('Order another bag').click()
-    await page.getByLabel('Pay with visa •••• 0060').check()
-    await pay(page)
-    await outcome(page, 'Thank you!')
-    expect(await paymentsOf(page)).to.have.length(1)
-  })
-
   it('says why a card was declined, and takes another one for the same order', async () => {
     const page = await visit(DESKTOP)
     await typeCard(page, { number: DECLINED })
@@ -104,23 +76,6 @@ describe('demo shop in a real browser', function () {
       await page.getByRole('alert').getByText('The bank did not accept this card.').waitFor()
       expect(await paymentsOf(page)).to.have.length(1)
     }
-  })
-
-  it('shows an order under analysis until its outcome is known, also after a reload', async () => {
-    const page = await visit(PHONE)
-    await typeCard(page, { number: UNANSWERED })
-    await Promise.all([page.waitForRequest('**/pay'), pay(page)])
-    await page.getByText('Please do not pay again').waitFor()
-    await page.reload()
-    await outcome(page, 'Thank you!')
-    expect(await paymentsOf(page)).to.have.length(1)
-  })
-
-  it('charges once however often it is asked to', async () => {
-    const page = await paid()
-    const again = { method: 'POST', body: '{"token_id":"tok_again"}' }
-    expect(await (await fetch(`${url()}/orders/${orderOf(page)}/pay`, again)).json()).to.deep.equal({})
-    expect(await paymentsOf(page)).to.have.length(1)
   })
 
   it('moves no money for what is not an amount, or is more than is left', async () => {

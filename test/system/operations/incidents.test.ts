@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
-import { keys } from '../../../redis/keys.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -16,7 +15,6 @@ import { until } from '../../support/conditions.js'
 import { Merchant, registerHook } from '../../support/merchant.js'
 import { Monitoring } from '../../support/monitoring.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
-import { setFaults } from '../../support/simulator.js'
 
 interface Place {
   readonly service: ServiceUnderTest
@@ -35,7 +33,6 @@ interface Incident {
   begin(place: Place): Promise<() => Promise<unknown> | unknown>
 }
 
-const UNREADABLE = 25
 const WITHIN_MS = 60_000
 
 async function set(redis: Redis, name: string, value: string): Promise<() => Promise<unknown>> {
@@ -65,28 +62,11 @@ function suspend(name: string): Incident['begin'] {
 
 const incidents: readonly Incident[] = [
   { what: '`payments` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('payments') },
-  { what: '`timers` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('timers') },
-  { what: '`tokens` hangs', alert: 'ProcessMissing', severity: 'page', begin: suspend('tokens') },
-  {
-    what: 'the durable Redis does not append',
-    alert: 'ProcessNotReady',
-    severity: 'page',
-    begin: ({ durable }) => set(durable, 'appendonly', 'no')
-  },
   {
     what: 'the memory-only Redis may evict',
     alert: 'ProcessWarns',
     severity: 'ticket',
     begin: ({ memoryOnly }) => set(memoryOnly, 'maxmemory-policy', 'allkeys-lru')
-  },
-  {
-    what: 'the durable Redis is almost full',
-    alert: 'RedisMemoryHigh',
-    severity: 'page',
-    async begin({ durable }) {
-      const [, used = '0'] = /^used_memory:(\d+)/m.exec(await durable.info('memory')) ?? []
-      return await set(durable, 'maxmemory', String(Math.round(Number(used) * 1.05)))
-    }
   },
   {
     what: 'the durable Redis is full: requests are answered 503',
@@ -110,29 +90,6 @@ const incidents: readonly Incident[] = [
       return () => {
         disk.freePart = 0.5
       }
-    }
-  },
-  {
-    what: 'the card network breaks connections',
-    alert: 'NetworkAnswersBadly',
-    severity: 'page',
-    async begin(place) {
-      await setFaults(place.service, { drop_before: 1 })
-      const stop = keepPaying(place)
-      return async () => {
-        await stop()
-        await setFaults(place.service, {})
-      }
-    }
-  },
-  {
-    what: 'commands that no version can read',
-    alert: 'ManyPaymentsNeedOperator',
-    severity: 'page',
-    async begin({ durable }) {
-      for (let index = 0; index < UNREADABLE; index++)
-        await durable.xadd(keys.commands(0), '*', 'p', `unreadable-${index}`)
-      return () => durable.del(keys.deadLetters(0))
     }
   }
 ]
