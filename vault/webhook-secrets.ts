@@ -1,6 +1,7 @@
 /**
  * The signing secrets of webhook endpoints. They are derived, never stored: HMAC-SHA256 of merchant and salt, under a
- * key that `api` (which shows a secret) and `webhooks` (which signs) read from a file of their own.
+ * key that `api` (which shows a secret) and `webhooks` (which signs) read from a file of their own. Neither can open a box of
+ * the vault, and a secret in clear in Redis would serve each reader of a copy.
  */
 import { createHmac } from 'node:crypto'
 import { VaultError } from './vault-error.js'

@@ -1,7 +1,8 @@
 /**
- * The lock that keeps two workers off one payment, by Redlock (decision 1).
+ * The lock that keeps two workers off one payment, by Redlock.
  *
- * It only saves network calls; correctness rests on the version compare of commit.lua. The holder of a lost lock begins no
+ * It lives on the memory-only Redis, or on REDLOCK_URLS: on the durable one each lock would wait for an fsync. It only saves
+ * network calls; correctness rests on the version compare of commit.lua. The holder of a lost lock begins no
  * other call: one that has begun runs to its end, and its result is committed. While
  * the lock servers are unavailable, work continues without a lock once every earlier lock has expired (decision 25).
  */

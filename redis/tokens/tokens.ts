@@ -14,7 +14,10 @@ import { defineScript } from '../scripts.js'
 export interface TokenSummary extends CardFace {
   readonly tokenId: string
   readonly merchantId: string
-  /** Who has claimed it: the idempotency record of a request, `CARD_OWNER`, or `null` while it is free. */
+  /**
+   * Who has claimed it: the idempotency record of a request, `CARD_OWNER`, or `null` while it is free. Not a payment id: `api`
+   * makes a new one for each try, and the retry after a crash must get its token again.
+   */
   readonly owner: string | null
 }
 

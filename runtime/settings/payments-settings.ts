@@ -59,7 +59,7 @@ export const paymentSettings = {
     ['api', 'tokens', 'notifications'],
     0,
     [0, DRAIN_DELAY_MAX_MS],
-    'How long a stopping HTTP process takes requests while /readyz answers 503 (ms). Longer than a load balancer needs to notice (docs/OPERATIONS.md, Deploying).'
+    'How long a stopping HTTP process takes requests while /readyz answers 503 (ms). Longer than a load balancer needs to notice (docs/DEPLOYING.md).'
   ),
   cnpjWithLetters: oneOf(
     'CNPJ_WITH_LETTERS',

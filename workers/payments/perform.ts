@@ -74,6 +74,7 @@ async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEven
   const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   const releaseToken = (): Promise<void> => deps.cardData.release(terms, command.source, record).catch(onFailure)
+  // Hours later the buyer has left or paid otherwise, and would dispute the charge.
   if (deps.clock.now() > command.authoriseByMs) {
     await releaseToken()
     return { type: 'OVERDUE', nowMs: deps.clock.now() }

@@ -45,7 +45,8 @@ function madeParts(): ReadonlyMap<string, string> {
     const name = nameOf(route)
     if (route.body !== undefined) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
     if (route.query !== undefined) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
-    parts.set(`errors of ${name}`, otherErrorsText(route))
+    const errors = otherErrorsText(route)
+    if (errors !== '') parts.set(`errors of ${name}`, errors)
   }
   for (const [name, { schema }] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts

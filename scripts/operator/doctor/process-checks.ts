@@ -11,7 +11,7 @@ import { type Finding, notChecked, ok, problem, verdict, warning } from './findi
 import { seriesOf } from './queries.js'
 
 const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
-const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, has a row for each part.'
+const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, says more of some.'
 
 /** The simulator is no part of an installation; the archive of some. */
 function wantedBeside(seen: readonly SeenProcess[]): string[] {
