@@ -43,6 +43,7 @@ export const scriptsBesideTheWay = {
   list_payments: 'reads',
   first_webhook: 'reads',
   replace_webhook_endpoint: 'a merchant repeats the request',
+  replace_key_record: 'an operator repeats the rotation',
   replay_letter: 'an operator repeats it',
   replay_webhook: 'an operator repeats it',
   reseal_card: 'a rotation of keys continues there; no payment is touched',

@@ -128,6 +128,16 @@ export function many<Value, Stored>(format: Format<Value, Stored>): Format<reado
   }
 }
 
+/** A list of texts. */
+export const texts: Format<readonly string[], readonly unknown[]> = {
+  encode: values => values,
+  decode(stored) {
+    const isText = (one: unknown): one is string => typeof one === 'string'
+    if (Array.isArray(stored) && stored.every(isText)) return stored
+    throw new DamagedValue('A stored list of texts has something else in it.')
+  }
+}
+
 /** A word of a list, stored as its position: new words go to the end of the list. */
 export function numbered<Word extends string>(words: readonly Word[]): Format<Word, number> {
   return {

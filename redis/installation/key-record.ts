@@ -1,5 +1,5 @@
 /**
- * The ids of the keys that belong to this installation, recorded in the durable Redis: one string per kind of key, the
+ * The ids of the keys that belong to this installation, recorded in the durable Redis: one list per kind of key, the
  * newest last. An id is the fingerprint of a key (vault/key-ring.ts), so a key file of another installation is noticed
  * before anything is sealed, opened or signed with it.
  *
@@ -9,9 +9,12 @@
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
+import { DamagedValue, required, storedValue, texts } from '../stored-fields.js'
 import { rejectAsUnreachable } from './durability.js'
 
 export type KeyKind = 'vault' | 'webhook'
+
+export const storedKeyIds = storedValue<{ readonly ids: readonly string[] }>('key record', { ids: [required, texts] })
 
 /** The keys of one file: those of vault/watched-keys.ts. */
 export interface KeysInUse {
@@ -95,23 +98,30 @@ export async function assertOwnKeys(redis: Redis, kind: KeyKind, { current, all 
 
 /** The ids, the newest last; none before the first process has started on this data. Rejects with a sentence for operators. */
 export async function recordedKeys(redis: Redis, kind: KeyKind): Promise<readonly string[]> {
-  const record = await redis.get(keys.keyRecord(kind)).catch(rejectAsUnreachable(redis))
-  return (record ?? '').split(' ').filter(id => id !== '')
+  return (await readKeyRecord(redis, kind)).ids
 }
 
 /** Records the keys of the first file that is used with this data; later calls change nothing. */
 export async function recordFirstKeys(redis: Redis, kind: KeyKind, { current, all }: KeyIds): Promise<void> {
-  await redis.setnx(keys.keyRecord(kind), [...all.filter(id => id !== current), current].join(' '))
+  const ids = [...all.filter(id => id !== current), current]
+  await redis.setnx(keys.keyRecord(kind), storedKeyIds.encode({ ids }))
 }
 
-/** Records the key of a rotation. A rotation that was cut off records it once. */
-export async function recordNewKey(redis: Redis, kind: KeyKind, keyId: string): Promise<void> {
-  if ((await recordedKeys(redis, kind)).includes(keyId)) return
-  await redis.append(keys.keyRecord(kind), ` ${keyId}`)
-}
-
-/** Takes a key that is retired out of the record. */
-export async function forgetKey(redis: Redis, kind: KeyKind, keyId: string): Promise<void> {
-  const left = (await recordedKeys(redis, kind)).filter(id => id !== keyId)
-  await redis.set(keys.keyRecord(kind), left.join(' '))
+/** The ids, and the text that they were read from; null before the first process has started on this data. */
+export async function readKeyRecord(
+  redis: Redis,
+  kind: KeyKind
+): Promise<{ readonly text: string | null; readonly ids: readonly string[] }> {
+  const name = keys.keyRecord(kind)
+  const text = await redis.get(name).catch(rejectAsUnreachable(redis))
+  try {
+    return { text, ids: text === null ? [] : storedKeyIds.decode(text).ids }
+  } catch (error) {
+    if (!(error instanceof DamagedValue)) throw error
+    const first = kind === 'vault' ? 'payments' : 'api'
+    throw new Error(
+      `${name} in the data of REDIS_URL is damaged, or was written by a build before the first release. Once the ${kind} key file is known to be the right one, delete ${name} and start \`${first}\` first (docs/SECURITY.md).`,
+      { cause: error }
+    )
+  }
 }

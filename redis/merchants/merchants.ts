@@ -10,6 +10,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
+import { readable, required, storedValue, texts } from '../stored-fields.js'
 
 /** Those of docs/API.md#keys; `tokens:write` is the only one of publishable keys. */
 export const permissions = ['payments:read', 'payments:write', 'cards:write', 'webhooks:write', 'tokens:write'] as const
@@ -47,6 +48,11 @@ export interface KeyRecord extends ApiKey {
 
 /** A request of an operator that can't be carried out; the message says why. */
 export class MerchantStoreError extends Error {}
+
+/** The permissions of a key. A name that this version does not know grants nothing. */
+const storedPermissions = storedValue<{ readonly names: readonly string[] }>('list of permissions', {
+  names: [required, texts]
+})
 
 /** An id that no merchant gets: reading it makes an unknown key as slow as a known one. */
 const NO_MERCHANT = 'm_none'
@@ -130,7 +136,7 @@ export class MerchantStore {
     await this.#redis.hset(keys.apiKey(key.keyId), {
       merchant: key.merchantId,
       environment: key.environment,
-      permissions: wanted.join(','),
+      permissions: storedPermissions.encode({ names: wanted }),
       revoked: '0',
       created: String(key.createdAtMs),
       ...(key.label === null ? {} : { label: key.label }),
@@ -215,12 +221,13 @@ function parseMerchant(merchantId: string, row: Record<string, string>): Merchan
 
 function parseKey(keyId: string, row: Record<string, string>): { key: ApiKey; secretHash: Buffer | null } | null {
   if (row['merchant'] === undefined) return null
-  const granted = (row['permissions'] ?? '').split(',')
+  // A damaged list grants nothing, and the key can still be listed and revoked.
+  const names = readable(row['permissions'] ?? '', storedPermissions.decode).flatMap(list => list.names)
   const key: ApiKey = {
     keyId,
     merchantId: row['merchant'],
     environment: row['environment'] === 'live' ? 'live' : 'test',
-    permissions: permissions.filter(permission => granted.includes(permission)),
+    permissions: permissions.filter(permission => names.includes(permission)),
     isPublishable: row['secret'] === undefined,
     isRevoked: row['revoked'] !== '0',
     label: row['label'] ?? null,

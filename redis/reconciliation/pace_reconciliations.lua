@@ -5,26 +5,26 @@
 -- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
 -- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
--- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent or damaged means full
+-- KEYS[1] the pace: `[<format>,<tokens of the rate>,<allowance>,<ms>]`; absent or unreadable means full
 -- ARGV[1] calls per second, which is also a full allowance
 -- ARGV[2] calls that are wanted   ARGV[3] returned to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
 local perSecond = tonumber(ARGV[1])
 local time = redis.call('TIME')
-local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local burst = math.max(1, perSecond / 4)
 local tokens, allowance = burst, perSecond
 local stored = redis.call('GET', KEYS[1]) or ''
-local tokensBefore, allowanceBefore, atMs = string.match(stored, '^(%S+) (%S+) (%S+)$')
-if tonumber(tokensBefore) and tonumber(allowanceBefore) and tonumber(atMs) then
+local tokensBefore, allowanceBefore, atMs = string.match(stored, '^%[1,([%d.]+),([%d.]+),(%d+)%]$')
+if tonumber(tokensBefore) and tonumber(allowanceBefore) then
   -- A clock that was set back must not drain the allowance.
   local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
-  tokens = math.min(burst, math.max(0, tonumber(tokensBefore)) + elapsedS * perSecond)
-  allowance = math.min(perSecond, math.max(0, tonumber(allowanceBefore)) + elapsedS + tonumber(ARGV[3]))
+  tokens = math.min(burst, tonumber(tokensBefore) + elapsedS * perSecond)
+  allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + tonumber(ARGV[3]))
 end
 
 local granted = math.floor(math.min(tonumber(ARGV[2]), tokens, allowance))
-redis.call('SET', KEYS[1], string.format('%.6f %.6f %.3f', tokens - granted, allowance - granted, nowMs))
+redis.call('SET', KEYS[1], string.format('[1,%.6f,%.6f,%.0f]', tokens - granted, allowance - granted, nowMs))
 return granted

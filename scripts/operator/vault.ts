@@ -2,13 +2,8 @@
 import type { Command } from 'commander'
 import { createSealedCards, type SealedCardRecord } from '../../redis/cards/sealed-cards.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
-import {
-  allKeysFact,
-  assertOwnKeys,
-  forgetKey,
-  recordedKeys,
-  recordNewKey
-} from '../../redis/installation/key-record.js'
+import { allKeysFact, assertOwnKeys, recordedKeys } from '../../redis/installation/key-record.js'
+import { forgetKey, recordNewKey } from '../../redis/operator/key-rotation.js'
 import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'

@@ -1,6 +1,6 @@
 /** `webhook-keys init|rotate`: the keys that signing secrets of webhooks are derived from, on the machine that holds the file. */
 import type { Command } from 'commander'
-import { recordNewKey } from '../../redis/installation/key-record.js'
+import { recordNewKey } from '../../redis/operator/key-rotation.js'
 import type { Config } from '../../runtime/config.js'
 import { addKey, type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'

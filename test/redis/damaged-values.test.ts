@@ -1,13 +1,16 @@
 /** What becomes of a stored value that no version can have written: it stops no one, hides nothing, and is never guessed at. */
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { recordedKeys, requireOwnKeys } from '../../redis/installation/key-record.js'
+import { requireOwnKeys } from '../../redis/installation/key-record.js'
 import { keys, paymentIdOfKey } from '../../redis/keys.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { createRateLimiter } from '../../redis/merchants/rate-limit.js'
 import { type ChangeAttempt, listChanges, recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
+import { recordNewKey } from '../../redis/operator/key-rotation.js'
 import { listInDoubt, listReviews } from '../../redis/operator/review.js'
 import { createKnownSaleStore, KNOWN_SALE_FRESH_MS } from '../../redis/reconciliation/known-sale.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
+import { parseJson } from '../../runtime/json.js'
 import { createLogger } from '../../runtime/log.js'
 import { ConditionsUnderTest } from '../support/conditions-of.js'
 import { useRedis } from '../support/redis.js'
@@ -35,6 +38,14 @@ const damage = fc.oneof(
     '[1]',
     '[1,',
     '[1,null]',
+    '[1,1.1.1,2,3]',
+    '[1,1.1.1,3]',
+    '[1,nan,nan,nan]',
+    '[1,-1,-1,9]',
+    '[1,9,9,99999999999999999999]',
+    '[1,[1]]',
+    '[1,"k1"]',
+    '[1,["k1",7]]',
     '{}'
   )
 )
@@ -43,6 +54,17 @@ const damagedOptions = damage.filter(text => !/^\s*\{/.test(text))
 
 /** A list that begins with another number is a value of another version: it is left to that one. */
 const damagedList = damage.filter(text => !/^\s*\[\s*(?!1\s*[,\]])-?\d/.test(text))
+
+/** No record of keys that a rotation can have written. */
+const damagedKeys = damage.filter(text => {
+  const list: unknown = parseJson(text)
+  return !(
+    Array.isArray(list) &&
+    list[0] === 1 &&
+    Array.isArray(list[1]) &&
+    list[1].every(id => typeof id === 'string')
+  )
+})
 
 describe('a damaged value', () => {
   const test = useRedis()
@@ -54,7 +76,7 @@ describe('a damaged value', () => {
       await test.redis.set(keys.reconcilePace(), text)
       await pace.noteAnswer()
       expect(await pace.take(1)).to.be.within(0, 1)
-      expect(await test.redis.get(keys.reconcilePace())).to.match(/^-?\d+\.\d{6} -?\d+\.\d{6} \d+\.\d{3}$/)
+      expect(await test.redis.get(keys.reconcilePace())).to.match(/^\[1,\d+\.\d{6},\d+\.\d{6},\d{13}\]$/)
     })
     await fc.assert(property, NUM_RUNS)
     await test.redis.set(keys.reconcilePace(), 'damaged')
@@ -90,19 +112,30 @@ describe('a damaged value', () => {
   for (const kind of ['vault', 'webhook'] as const) {
     it(`in the record of the ${kind} keys refuses the start with a sentence, and is left for an operator`, async () => {
       const file = { keyIds: () => ({ current: 'k1', all: ['k1'] }), keyProblem: () => undefined }
-      const property = fc.asyncProperty(damage, async text => {
+      const property = fc.asyncProperty(damagedKeys, async text => {
         await test.redis.set(keys.keyRecord(kind), text)
-        const isEmpty = (await recordedKeys(test.redis, kind)).length === 0
         const { onReadyCheck, onWarning } = new ConditionsUnderTest()
         const start = requireOwnKeys(test.redis, kind, file, { onReadyCheck, onWarning, onFact: () => undefined })
-        const said = await start.then(() => '', String)
-        if (isEmpty) expect(said).to.equal('')
-        else expect(said).to.match(/belongs to another installation, or is outdated/)
+        expect(await start.then(() => '', String)).to.match(/_keys in the data of REDIS_URL is damaged|has format/)
+        expect(await recordNewKey(test.redis, kind, 'k2').then(() => '', String)).not.to.equal('')
         expect(await test.redis.get(keys.keyRecord(kind))).to.equal(Buffer.from(text).toString())
       })
       await fc.assert(property, NUM_RUNS)
     })
   }
+
+  it('in the permissions of a key grants nothing, and the key is listed and can be revoked', async () => {
+    const store = new MerchantStore(test.redis, 'test')
+    const { merchantId } = await store.createMerchant('Shop')
+    const { keyId } = await store.createKey({ merchantId, permissions: ['payments:read'] })
+    const property = fc.asyncProperty(fc.oneof(damage, fc.constant('payments:read,payments:write')), async text => {
+      await test.redis.hset(keys.apiKey(keyId), 'permissions', text, 'revoked', '0')
+      expect((await store.findKey(keyId, 0))?.permissions).to.deep.equal([])
+      expect(await store.listKeys()).to.have.length(1)
+      expect((await store.revokeKey(keyId)).isRevoked).to.equal(true)
+    })
+    await fc.assert(property, NUM_RUNS)
+  })
 
   it('in the audit trail hides neither its change nor the others; any text is read as it was written', async () => {
     const anyText = fc.string({ unit: 'binary' }).map(text => Buffer.from(text).toString())

@@ -2,14 +2,13 @@ import { expect } from 'chai'
 import { connectInBackground, disconnect } from '../../../redis/connection/connections.js'
 import {
   assertOwnKeys,
-  forgetKey,
   type KeysInUse,
   type KeyUse,
   recordedKeys,
   recordFirstKeys,
-  recordNewKey,
   requireOwnKeys
 } from '../../../redis/installation/key-record.js'
+import { forgetKey, recordNewKey } from '../../../redis/operator/key-rotation.js'
 import type { Check } from '../../../runtime/health.js'
 import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
@@ -107,6 +106,22 @@ describe('the record of the keys of an installation', () => {
     await forgetKey(test.redis, 'vault', 'k1')
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(['k2', 'k3'])
     expect(await refusal(start(new File(['k0', 'k1'])))).to.contain('is outdated')
+  })
+
+  it('keeps the keys of rotations that happen at the same time', async () => {
+    await recordFirstKeys(test.redis, 'vault', { current: 'k1', all: ['k1', 'old'] })
+    const ids = ['k2', 'k3', 'k4', 'k5']
+    await Promise.all([...ids.map(id => recordNewKey(test.redis, 'vault', id)), forgetKey(test.redis, 'vault', 'old')])
+    expect(await recordedKeys(test.redis, 'vault')).to.have.members(['k1', ...ids])
+    expect(await test.redis.get('vault_keys')).to.match(/^\[1,\["k1",/)
+  })
+
+  it('is left as it is, and refused, in the form of builds before the first release', async () => {
+    await test.redis.set('vault_keys', 'k1 k2')
+    expect(await refusal(start(new File(['k1', 'k2']), true))).to.contain(
+      'vault_keys in the data of REDIS_URL is damaged'
+    )
+    expect(await test.redis.get('vault_keys')).to.equal('k1 k2')
   })
 
   it('reports a key file that cannot be used any more as a problem of the process', async () => {

@@ -9,6 +9,7 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { storedVouch } from '../../../redis/installation/epochs.js'
 import { keys } from '../../../redis/keys.js'
+import { recordNewKey } from '../../../redis/operator/key-rotation.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -244,7 +245,7 @@ const faultsOfProcesses: readonly Fault[] = [
     name: 'a rotation that did not reach the processes',
     break: async ({ durable }) => {
       const before = (await durable.get(keys.keyRecord('webhook'))) ?? ''
-      await durable.append(keys.keyRecord('webhook'), ' newer')
+      await recordNewKey(durable, 'webhook', 'newer')
       return { undo: () => durable.set(keys.keyRecord('webhook'), before) }
     },
     check: 'webhook keys',

@@ -95,7 +95,7 @@ describe('the pace of reconciliation', function () {
     )
     expect(failure).to.contain('WRONGTYPE')
     expect(await countDue(test.redis, reconciliations, 1, NOW_MS)).to.be.below(500)
-    const [, allowance] = (await test.redis.get(keys.reconcilePace()))?.split(' ') ?? []
-    expect(Number(allowance)).to.be.within(PER_SECOND - BURST, PER_SECOND - BURST + 2)
+    const [, , allowance] = JSON.parse((await test.redis.get(keys.reconcilePace())) ?? '[]')
+    expect(allowance).to.be.within(PER_SECOND - BURST, PER_SECOND - BURST + 2)
   })
 })
