@@ -9,8 +9,7 @@ import { freePort } from '../../scripts/start/ports.js'
 import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
 import { archiveAt, createdAt } from '../support/archived-payments.js'
 
-describe('TLS to the archive', function () {
-  this.timeout(120_000)
+describe('TLS to the archive', () => {
   let dir = ''
   let url = ''
   let stop = async (): Promise<void> => undefined

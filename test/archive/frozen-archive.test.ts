@@ -10,8 +10,7 @@ const BACK_WITHIN_MS = 5_000
 const TIMEOUT_MS = 1_000
 
 /** A pause of its virtual machine or a stalled disk: the kernel keeps its connections, and takes new ones. */
-describe('the connections to an archive that is frozen', function () {
-  this.timeout(60_000)
+describe('the connections to an archive that is frozen', () => {
   const postgres = usePostgres()
 
   it('work within 5 s of its return, all of them', async () => {

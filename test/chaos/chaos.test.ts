@@ -57,9 +57,8 @@ async function cleanRuns(
   expect(missing(runs)).to.deep.equal([])
 }
 
-describe('a running service under chaos', function () {
+describe('a running service under chaos', () => {
   // Up to six runs of 20 s, and a multiple of that on a machine that is busy.
-  this.timeout(600_000)
 
   it('loses and duplicates nothing when processes, both Redis and PostgreSQL are killed while payments move to the archive', async () => {
     const victims = ['postgres', 'redis', 'payments', 'api']

@@ -48,14 +48,11 @@ export async function advance(dataDir: string, span: string): Promise<void> {
 /** Waits until some of these payments are in the archive, whose server may be down meanwhile. Resolves to their ids. */
 export async function untilMoved(url: string, ids: readonly string[], limitMs: number): Promise<string[]> {
   const query = 'SELECT id FROM payments WHERE id = ANY($1::uuid[])'
-  return await until(
-    'a payment moves to the archive',
-    async () => {
-      const rows = await rowsOf<{ id: string }>(url, query, [ids]).catch(() => [])
-      return rows.length > 0 && rows.map(({ id }) => id)
-    },
-    limitMs
-  )
+  const moved = async (): Promise<string[] | false> => {
+    const rows = await rowsOf<{ id: string }>(url, query, [ids]).catch(() => [])
+    return rows.length > 0 && rows.map(({ id }) => id)
+  }
+  return await until('a payment moves to the archive', moved, limitMs)
 }
 
 export async function readArchived(url: string): Promise<Archived> {

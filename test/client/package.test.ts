@@ -15,8 +15,7 @@ const SECRET = 'whsec_0123456789'
 /** Without what `npm test` tells its children, such as the `.npmrc` of this checkout. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)))
 
-describe('the package of the client, installed into an empty folder', function () {
-  this.timeout(90_000)
+describe('the package of the client, installed into an empty folder', () => {
   const service = useService()
   let shop = ''
 

@@ -79,8 +79,7 @@ const scenes: readonly Scene[] = [
   }
 ]
 
-describe('the rules of ops/alerts.yml, run by promtool', function () {
-  this.timeout(240_000)
+describe('the rules of ops/alerts.yml, run by promtool', () => {
   const dir = mkdtempSync(join(tmpdir(), 'alerts-'))
   let promtool: string
   before(async () => {

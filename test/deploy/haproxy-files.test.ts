@@ -6,8 +6,7 @@ import { expect } from 'chai'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainProgram } from '../runner/debian-program.js'
 
-describe('the number of files of HAProxy', function () {
-  this.timeout(60_000)
+describe('the number of files of HAProxy', () => {
   const dir = mkdtempSync(join(tmpdir(), 'haproxy-files-'))
   after(() => rmSync(dir, { recursive: true, force: true }))
   const [, connections = ''] = /^ +maxconn (\d+)$/m.exec(readFileSync('deploy/haproxy.cfg', 'utf8')) ?? []

@@ -14,8 +14,7 @@ import { until } from '../support/conditions.js'
 const SCRIPT = resolve('deploy/rotate-redis-password.sh')
 const PASSWORDS = { api: 'first-of-api', tokens: 'first-of-tokens', administrator: 'first-of-administrator' }
 
-describe('deploy/rotate-redis-password.sh', function () {
-  this.timeout(60_000)
+describe('deploy/rotate-redis-password.sh', () => {
   let dir = ''
   let port = 0
   let binary: RedisBinary

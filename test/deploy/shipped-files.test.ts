@@ -112,9 +112,8 @@ function sorted(line: string): string {
 
 describe('deploy/compose-setup.sh', () => {
   let dir: string
-  before(function () {
+  before(() => {
     // Two certificates and forty passwords, each by a process of its own.
-    this.timeout(60_000)
     dir = mkdtempSync(join(tmpdir(), 'containers-'))
     const operator = join(dir, 'operator')
     writeFileSync(

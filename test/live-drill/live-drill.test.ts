@@ -5,8 +5,7 @@ import { expect } from 'chai'
 import { unpackRelease } from './release.js'
 import { runLiveDrill, shortSteps } from './run-drill.js'
 
-describe('a live installation, set up as the docs say (npm run live-drill)', function () {
-  this.timeout(240_000)
+describe('a live installation, set up as the docs say (npm run live-drill)', () => {
   let dir = ''
   let release = ''
   before(async () => {

@@ -150,8 +150,7 @@ describe('stored values with any text', () => {
     fc.assert(property, { numRuns: 2_000 })
   })
 
-  it('go through the scripts of payments: record, result, command, reply, dead letter', async function () {
-    this.timeout(60_000)
+  it('go through the scripts of payments: record, result, command, reply, dead letter', async () => {
     const property = fc.asyncProperty(anyText, async text => {
       await test.redis.flushdb()
       await ensureGroups(test.redis, PARTITIONS, paymentWork)
@@ -175,8 +174,7 @@ describe('stored values with any text', () => {
     await fc.assert(property, { numRuns: 60 })
   })
 
-  it('go through the scripts of webhooks: endpoint, event, attempt, short form', async function () {
-    this.timeout(60_000)
+  it('go through the scripts of webhooks: endpoint, event, attempt, short form', async () => {
     const nowMs = CREATED_MS + 60_000
     const queue = createWebhookQueue(test.redis, { ...plainQueue, now: () => nowMs })
     const property = fc.asyncProperty(anyText, async text => {
@@ -232,8 +230,7 @@ describe('stored values with any text', () => {
     await fc.assert(property, { numRuns: 60 })
   })
 
-  it('go through what is about the network: notification, known sale', async function () {
-    this.timeout(60_000)
+  it('go through what is about the network: notification, known sale', async () => {
     const property = fc.asyncProperty(anyText, async text => {
       await test.redis.flushdb()
       const notifications = createNotificationStore(writes(), PARTITIONS)

@@ -52,7 +52,7 @@ const command = toolCommand({
   .option('-i, --invert', 'with --grep: the others')
   .option('-b, --bail', 'end after the first failure')
   .option('--browser <name>', `for tests that open pages: ${BROWSER_NAMES.join(', ')}`, oneOf(BROWSER_NAMES))
-  .option('-t, --timeout <ms>', 'for tests that set no time of their own; 0: none', wholeNumber(0))
+  .option('-t, --timeout <ms>', 'for each test; 0: none', wholeNumber(0))
   .option(
     '--node <line>',
     'runs the tests and their processes on that version of Node, such as 22 (test/node-versions)'

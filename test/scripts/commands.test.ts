@@ -26,9 +26,7 @@ function run(name: string, ...args: string[]): Promise<Ending> {
   })
 }
 
-describe('the commands of package.json', function () {
-  this.timeout(20_000)
-
+describe('the commands of package.json', () => {
   for (const name of commands) {
     it(`${name} prints its help, and refuses an unknown option`, async () => {
       const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--no-such-option')])

@@ -78,7 +78,7 @@ describe('the contrary acquirer over HTTP', () => {
       answers.push(status)
     }
     expect(new Set(answers)).to.deep.equal(new Set([201, 'cut']))
-    await until('a notification has come', () => notified.length > 0, 10_000)
+    await until('a notification has come', () => notified.length > 0)
     const saleIds = [...server.acquirer.sales.keys()]
     const [secret, body] = notified[0] as [string, { PaymentId: string; ChangeType: number }]
     expect([secret, body.ChangeType, saleIds.includes(body.PaymentId)]).to.deep.equal(['s', 1, true])
@@ -91,7 +91,7 @@ describe('the contrary acquirer over HTTP', () => {
     server.acquirer.kinds = [{ kind: 'notifies early, often and late', share: 1 }]
     await sell('D', OURS_CENTS)
     // Three at once or soon, and each of them again; the fourth that is planned may be minutes away.
-    await until('each was repeated', () => notified.length >= 6, 5_000)
+    await until('each was repeated', () => notified.length >= 6)
     await server.untilQuiet(0)
   })
 })

@@ -23,9 +23,8 @@ describe('death at every point', () => {
   const reached = new Set<CrashPoint>()
 
   for (const name of Object.keys(scenarios)) {
-    it(`loses and duplicates nothing: ${name}`, async function () {
+    it(`loses and duplicates nothing: ${name}`, async () => {
       // Up to 40 s of computing, and a multiple of that on a machine that is busy.
-      this.timeout(240_000)
       const chosen = { hasSecondDeaths: TWICE.includes(name), hasRepetitions: false }
       for await (const { hits, points, violations } of crashMatrix([name as ScenarioName], chosen)) {
         for (const point of points) reached.add(point)
@@ -35,9 +34,8 @@ describe('death at every point', () => {
   }
 
   for (const name of SUSPENDED) {
-    it(`loses and duplicates nothing when a process is suspended: ${name}`, async function () {
+    it(`loses and duplicates nothing when a process is suspended: ${name}`, async () => {
       // Some 10 s of computing, and a multiple of that on a machine that is busy.
-      this.timeout(120_000)
       for await (const { hits, points, violations } of sleepMatrix(name)) {
         expect(violations, `suspended ${hits} at ${points}`).to.deep.equal([])
       }

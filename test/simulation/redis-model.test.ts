@@ -15,8 +15,7 @@ type Server = (step: Step) => Promise<unknown>
 describe('the model of Redis', () => {
   const { redis } = lazily(useRedis())
 
-  it('answers as a real server does, to commands and to the scripts of the service', async function () {
-    this.timeout(60_000)
+  it('answers as a real server does, to commands and to the scripts of the service', async () => {
     const random = createRandom(1)
     const [real, model] = [withStableIds(realServer()), withStableIds(modelServer())]
     for (let i = 0; i < STEPS; i++) {

@@ -56,8 +56,7 @@ const FAULTS = [
 ]
 
 describe('simulated worlds', () => {
-  it(`keep every invariant under ${SEEDS} different mixtures of faults, all of which happen`, async function () {
-    this.timeout(300_000)
+  it(`keep every invariant under ${SEEDS} different mixtures of faults, all of which happen`, async () => {
     const happened = new Set<string>()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { violations, counts } = await runAnySeed({ seed })
@@ -67,8 +66,7 @@ describe('simulated worlds', () => {
     expect([...happened]).to.include.members(FAULTS)
   })
 
-  it(`keep them while people change sales by hand, and the network is slow to decide`, async function () {
-    this.timeout(300_000)
+  it(`keep them while people change sales by hand, and the network is slow to decide`, async () => {
     const happened = new Set<string>()
     for (let seed = 1; seed <= TOUCHED_SEEDS; seed++) {
       const { violations, counts } = await runSeed({ seed, isTouched: true })
@@ -79,8 +77,7 @@ describe('simulated worlds', () => {
   })
 
   for (const [trouble, seeds] of Object.entries(TROUBLED_SEEDS) as [NetworkTrouble, number][]) {
-    it(`keep them while the card network is ${trouble} for long, and reconcile everything in doubt within a minute after it`, async function () {
-      this.timeout(300_000)
+    it(`keep them while the card network is ${trouble} for long, and reconcile everything in doubt within a minute after it`, async () => {
       let inTrouble = 0
       const circuit = { opens: 0, closes: 0 }
       for (let seed = 1; seed <= seeds; seed++) {
@@ -96,8 +93,7 @@ describe('simulated worlds', () => {
   }
 
   for (const secrets of ['lockless', 'away'] as const) {
-    it(`keep them while the memory-only Redis is ${secrets}`, async function () {
-      this.timeout(300_000)
+    it(`keep them while the memory-only Redis is ${secrets}`, async () => {
       for (let seed = 1; seed <= SECRETS_SEEDS; seed++) {
         const { violations } = await runSeed({ seed, secrets })
         expect(violations, `npm run simulate -- --secrets ${secrets} --seed ${seed}`).to.deep.equal([])
@@ -105,8 +101,7 @@ describe('simulated worlds', () => {
     })
   }
 
-  it('keep them with an acquirer whose answers contradict its ledger, in each of the ways that are known', async function () {
-    this.timeout(300_000)
+  it('keep them with an acquirer whose answers contradict its ledger, in each of the ways that are known', async () => {
     for (const kind of contraryKinds) {
       const { violations } = await runContrarySeed({ seed: 1, kind })
       expect(violations, kind).to.deep.equal([])
@@ -117,16 +112,14 @@ describe('simulated worlds', () => {
     }
   })
 
-  it('charge, refund and void nothing twice when the durable data goes back, and an operator accepts it', async function () {
-    this.timeout(300_000)
+  it('charge, refund and void nothing twice when the durable data goes back, and an operator accepts it', async () => {
     for (let seed = 1; seed <= RESTORED_SEEDS; seed++) {
       const { violations } = await runAnySeed({ seed, isRestored: true })
       expect(violations, `npm run simulate -- --restored --seed ${seed}`).to.deep.equal([])
     }
   })
 
-  it('keep them while streams and groups are changed by hand, and workers die', async function () {
-    this.timeout(300_000)
+  it('keep them while streams and groups are changed by hand, and workers die', async () => {
     const happened = new Set<string>()
     for (let seed = 1; seed <= TAMPERED_SEEDS; seed++) {
       const { violations, counts } = await runSeed({ seed, isTampered: true })
@@ -137,8 +130,7 @@ describe('simulated worlds', () => {
   })
 
   for (const secrets of [undefined, 'lockless'] as const) {
-    it(`keep them while replicas that were waited for take over${secrets === undefined ? '' : ', without locks'}`, async function () {
-      this.timeout(300_000)
+    it(`keep them while replicas that were waited for take over${secrets === undefined ? '' : ', without locks'}`, async () => {
       for (let seed = 1; seed <= FAILOVER_SEEDS; seed++) {
         const world = { seed, failover: 'confirmed', ...(secrets === undefined ? {} : { secrets }) } as const
         const { violations } = await runSeed(world)
@@ -148,8 +140,7 @@ describe('simulated worlds', () => {
     })
   }
 
-  it('show, where no payment is ever locked, that commits do not compare versions', async function () {
-    this.timeout(120_000)
+  it('show, where no payment is ever locked, that commits do not compare versions', async () => {
     expect(await firstFailure('no-version-compare', SECRETS_SEEDS, { secrets: 'lockless' })).to.be.within(
       1,
       SECRETS_SEEDS
@@ -172,14 +163,12 @@ describe('simulated worlds', () => {
   for (const [name, mutant] of Object.entries<Mutant>(mutants)) {
     const { description, seedsMax = MUTANT_SEEDS_MAX, showsSuspended } = mutant
     if (showsSuspended !== undefined) {
-      it(`show a planted mistake: ${description}`, async function () {
-        this.timeout(120_000)
+      it(`show a planted mistake: ${description}`, async () => {
         expect(await hasFailingLife(showsSuspended, mutant)).to.equal(true)
       })
       continue
     }
-    it(`show a planted mistake: ${description}`, async function () {
-      this.timeout(600 * seedsMax)
+    it(`show a planted mistake: ${description}`, async () => {
       expect(await firstFailure(name as MutantName, seedsMax, mutant.world)).to.be.within(1, seedsMax)
     })
   }

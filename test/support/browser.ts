@@ -11,9 +11,6 @@ export interface TestBrowser {
   readonly problems: readonly string[]
 }
 
-/** Fetching a browser on a machine that has none. */
-const FETCH_DEADLINE_MS = 300_000
-
 let running: Promise<Browser> | undefined
 
 /** Call it inside a `describe`: what a test opens is closed after it, what a hook opens after the last test. */
@@ -24,8 +21,7 @@ export function useBrowser(): TestBrowser {
   const close = async (ended: readonly { readonly page: Page }[]): Promise<void> => {
     await Promise.all(ended.map(({ page }) => page.context().close()))
   }
-  before(async function () {
-    this.timeout(FETCH_DEADLINE_MS)
+  before(async () => {
     await theBrowser()
   })
   beforeEach(() => {

@@ -100,16 +100,12 @@ export class Merchant {
   }
 
   /** Reads until the payment is in that status, or in none in which something is still going on. */
-  async settled(id: string, status?: string, deadlineMs = 30_000): Promise<PaymentView> {
-    return await until(
-      `payment ${id} is ${status ?? 'settled'}`,
-      async () => {
-        const payment = await this.read(id)
-        const isThere = status === undefined ? !isOpen(payment.operation) : payment.status === status
-        return isThere ? payment : undefined
-      },
-      deadlineMs
-    )
+  async settled(id: string, status?: string): Promise<PaymentView> {
+    return await until(`payment ${id} is ${status ?? 'settled'}`, async () => {
+      const payment = await this.read(id)
+      const isThere = status === undefined ? !isOpen(payment.operation) : payment.status === status
+      return isThere ? payment : undefined
+    })
   }
 
   async post(path: string, body: unknown, options: { key?: string; waitS?: number } = {}): Promise<ApiAnswer> {

@@ -28,8 +28,7 @@ let databasesUsed = 0
 /** Call it inside a `describe`: it makes the database before the tests and disconnects after them. */
 export function usePostgres(): TestPostgres {
   const state: { url?: string; client?: Client } = {}
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     state.url = await makeDatabase()
     state.client = await connected(state.url)
   })

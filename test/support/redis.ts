@@ -33,8 +33,7 @@ let databasesUsed = 0
 /** Call it inside a `describe`: it connects before the tests and disconnects after them. */
 export function useRedis(): TestRedis {
   const state: { value?: TestRedis } = {}
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     state.value = await openDatabase()
   })
   after(async () => {

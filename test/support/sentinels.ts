@@ -17,11 +17,6 @@ const SENTINELS = 3
 /** Sentinels fail over when a test kills the master, not when a busy machine keeps a living one from answering. */
 const NEVER_DOWN_AFTER_MS = 600_000
 const DOWN_AFTER_MS = 1_000
-/**
- * A test waits so long for a failover (ms). Sentinels that were not scheduled for 2 s watch without acting for 30 s
- * (their TILT mode), and a failover that found no good replica is tried again after twice its timeout.
- */
-export const FAILOVER_WAIT_MS = 60_000
 
 /** The server program of the tests. */
 export function testBinary(): Promise<RedisBinary> {

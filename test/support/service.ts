@@ -23,8 +23,6 @@ export interface ServiceOptions {
   readonly procfile?: string
 }
 
-const START_DEADLINE_MS = 90_000
-
 /** One running service. Addresses change with `restart`. */
 export class ServiceUnderTest {
   readonly dataDir: string
@@ -168,8 +166,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 /** Call it inside a `describe`: the service runs before its first test. Returns a way to get at it. */
 export function useService(options: ServiceOptions = {}): () => ServiceUnderTest {
   const key = JSON.stringify(options)
-  before(async function () {
-    this.timeout(START_DEADLINE_MS)
+  before(async () => {
     if (shared?.key !== key) {
       await stopSharedService()
       afterLastTest(stopSharedService)

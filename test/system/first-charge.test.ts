@@ -37,8 +37,7 @@ async function ledger(service: ServiceUnderTest): Promise<{ merchant_order_id: s
     .map(line => JSON.parse(line) as { merchant_order_id: string; captured_amount: number })
 }
 
-describe('first charge of a fresh installation', function () {
-  this.timeout(30_000)
+describe('first charge of a fresh installation', () => {
   const service = useService()
 
   it('captures a payment through all processes, once in the ledger of the card network', async () => {

@@ -4,8 +4,7 @@ import { useService } from '../support/service.js'
 
 /** 0.0.0.0 and :: are left out: a test must not listen on every interface of the machine. */
 for (const host of ['127.0.0.2', '::1']) {
-  describe(`npm start with HOST=${host}`, function () {
-    this.timeout(60_000)
+  describe(`npm start with HOST=${host}`, () => {
     const service = useService({ env: { HOST: host } })
 
     const post = async (url: string, key: string, body: object): Promise<Record<string, string>> => {

@@ -16,9 +16,8 @@ const scripts = filesBelow('redis', '.lua').map(path => {
   }
 })
 
-describe('Lua scripts', function () {
+describe('Lua scripts', () => {
   // All sources are parsed once.
-  this.timeout(60_000)
   it('exist', () => {
     expect(scripts).not.to.have.length(0)
   })

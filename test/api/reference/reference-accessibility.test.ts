@@ -12,8 +12,7 @@ const OPENED = [
 ] as const
 const TRIED = ['Webhooks-registerWebhookEndpoint', 'Cards-eraseCard'] as const
 
-describe('accessibility audit of the reference page', function () {
-  this.timeout(120_000)
+describe('accessibility audit of the reference page', () => {
   const browser = useBrowser()
   const api = useApi()
 

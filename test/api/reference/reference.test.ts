@@ -7,8 +7,7 @@ import { documents, OPENAPI_FILE } from '../../../scripts/docs/openapi/document-
 import { useBrowser } from '../../support/browser.js'
 import { SECRET, useApi } from '../running-api.js'
 
-describe('the reference page', function () {
-  this.timeout(60_000)
+describe('the reference page', () => {
   const browser = useBrowser()
   const api = useApi({ env: { TOKENS_URL: 'http://localhost:4001' } })
 

@@ -11,8 +11,7 @@ const octet = (n: number): string => `203.0.113.${n}`
 /** Different /64 of one /48, which one customer of a provider may have. */
 const subnet = (n: number): string => `2001:db8:7:${n}::1`
 
-describe('the buyers of a shop, while its publishable key is abused', function () {
-  this.timeout(30_000)
+describe('the buyers of a shop, while its publishable key is abused', () => {
   const app = useTokensApp()
   let url = ''
   const send = async (address: string, body: unknown): Promise<number> =>

@@ -11,8 +11,7 @@ const FLOOD = 1_500
 const CONCURRENCY = 20
 const NO_LIMIT = { perSecond: 0, burst: 1 }
 
-describe('the tokens that a publishable key gets', function () {
-  this.timeout(60_000)
+describe('the tokens that a publishable key gets', () => {
   const app = useTokensApp()
   const { redis } = app
 

@@ -40,8 +40,7 @@ describe('the reason why Redis cannot be used, in words for an operator', () => 
 })
 
 /** A merchant gets 503 for these, and repeats the request; 500 would be a mistake of the service. */
-describe('a Redis that takes no writes', function () {
-  this.timeout(30_000)
+describe('a Redis that takes no writes', () => {
   let node: RedisNode
   let redis: Redis
   let dir: string

@@ -31,9 +31,7 @@ const REFUSALS: Record<string, { readonly begin: string[]; readonly end: string[
 }
 
 /** A rotation of passwords, and a server that loads its ACL late. */
-describe('clients that are refused when they connect again', function () {
-  this.timeout(90_000)
-
+describe('clients that are refused when they connect again', () => {
   for (const [kind, start, database] of [
     ['one server', startSingle, '/3'],
     ['Sentinels', startBehindSentinels, '/3'],

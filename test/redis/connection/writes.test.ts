@@ -13,8 +13,7 @@ import { ReplicatedRedis } from '../../support/sentinels.js'
 const log = createLogger('test', 'silent')
 const KEY = '{p03}:x'
 
-describe('writes that wait for a replica', function () {
-  this.timeout(30_000)
+describe('writes that wait for a replica', () => {
   let servers: ReplicatedRedis
   let redis: Redis
   let own: Redis

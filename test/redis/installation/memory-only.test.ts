@@ -10,7 +10,7 @@ import { aToken } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedis } from '../../support/redis.js'
-import { FAILOVER_WAIT_MS, ReplicatedRedis, Sentinels, testBinary } from '../../support/sentinels.js'
+import { ReplicatedRedis, Sentinels, testBinary } from '../../support/sentinels.js'
 
 const INSTALLATION = { environment: 'test', partitions: 1, id: 'of-this-test' } as const
 
@@ -35,8 +35,7 @@ class User {
   }
 }
 
-describe('the memory-only Redis', function () {
-  this.timeout(60_000)
+describe('the memory-only Redis', () => {
   const test = useRedis()
   const user = new User()
   afterEach(() => user.close())
@@ -126,7 +125,7 @@ describe('the memory-only Redis', function () {
     await test.secrets.call('CLIENT', 'KILL', 'USER', 'late')
     await until('it is refused', async () => (await redis.get('token').then(() => '', String)).includes('not proved'))
     await test.secrets.call('ACL', 'SETUSER', 'late', '+info')
-    await until('it is used', async () => (await redis.get('token').catch(() => '')) === null, 5_000)
+    await until('it is used', async () => (await redis.get('token').catch(() => '')) === null)
     await test.secrets.call('ACL', 'DELUSER', 'late')
   })
 
@@ -182,8 +181,7 @@ describe('the memory-only Redis', function () {
   })
 })
 
-describe('the memory-only Redis behind Sentinels', function () {
-  this.timeout(2 * FAILOVER_WAIT_MS)
+describe('the memory-only Redis behind Sentinels', () => {
   let servers: ReplicatedRedis
   let sentinels: Sentinels
   const user = new User()
@@ -250,7 +248,7 @@ describe('the memory-only Redis behind Sentinels', function () {
     await until('the first master takes tokens', () => isTaken(aToken()))
     await sentinels.killMaster()
     const next = { ...aToken(), tokenId: newTokenId() }
-    await until('the new master takes tokens', () => isTaken(next), FAILOVER_WAIT_MS)
+    await until('the new master takes tokens', () => isTaken(next))
     // The Sentinels may close a connection to the new master once more.
     const claim = await until('a claim is answered', () =>
       store.claim(next.tokenId, next.merchantId, 'record').catch(() => undefined)

@@ -6,8 +6,7 @@ import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { ReplicatedRedis } from '../../support/sentinels.js'
 
-describe('a process whose writes wait for a replica', function () {
-  this.timeout(30_000)
+describe('a process whose writes wait for a replica', () => {
   const process = new ConditionsUnderTest()
   let servers: ReplicatedRedis
   let redis: Redis
@@ -55,8 +54,7 @@ describe('a process whose writes wait for a replica', function () {
     servers.replica.signal('SIGSTOP')
     const problem = await until(
       'the replica is not in sync any more',
-      async () => (await process.health()).problems['replicas'],
-      15_000
+      async () => (await process.health()).problems['replicas']
     )
     servers.replica.signal('SIGCONT')
     expect(problem).to.match(
@@ -69,6 +67,6 @@ describe('a process whose writes wait for a replica', function () {
     await servers.replica.kill()
     await until('the master notifications', async () => 'replicas' in (await process.health()).problems)
     await servers.replica.restart()
-    await until('it is back', async () => Object.keys((await process.health()).problems).length === 0, 15_000)
+    await until('it is back', async () => Object.keys((await process.health()).problems).length === 0)
   })
 })

@@ -16,8 +16,7 @@ import { testBinary } from '../../support/sentinels.js'
 
 const INSTALLATION = { environment: 'test', partitions: 16, id: 'one' } as const
 
-describe('a Redis in trouble is named with what to do', function () {
-  this.timeout(60_000)
+describe('a Redis in trouble is named with what to do', () => {
   let node: RedisNode
   let dir = ''
   let process: ConditionsUnderTest

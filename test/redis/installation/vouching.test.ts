@@ -77,8 +77,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('the comparison of the data', function () {
-  this.timeout(30_000)
+describe('the comparison of the data', () => {
   let dir: string
   let node: RedisNode
   const processes: Process[] = []
@@ -228,8 +227,7 @@ describe('the comparison of the data', function () {
   })
 })
 
-describe('the comparison of the data at a failover', function () {
-  this.timeout(40_000)
+describe('the comparison of the data at a failover', () => {
   let servers: ReplicatedRedis
 
   before(async () => {

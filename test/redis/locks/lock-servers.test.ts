@@ -12,8 +12,7 @@ import { testBinary } from '../../support/sentinels.js'
 /** To take a lock, work and release it: a silent server's command times out after 1 s. */
 const HOLD_MAX_MS = 2_500
 
-describe('a worker with three lock servers', function () {
-  this.timeout(40_000)
+describe('a worker with three lock servers', () => {
   const servers: RedisNode[] = []
   let dir = ''
   let process: ConditionsUnderTest

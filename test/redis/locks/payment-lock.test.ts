@@ -54,7 +54,7 @@ describe('payment lock', () => {
     const lock = await lockWith(300)
     await lock.withLock('p1', async lease => {
       await test.secrets.set(keys.lock('p1'), 'another holder')
-      await until('the holder hears of it', () => lease.isLost(), 2_000)
+      await until('the holder hears of it', () => lease.isLost())
     })
     expect(await test.secrets.get(keys.lock('p1'))).to.equal('another holder')
   })
@@ -108,7 +108,7 @@ describe('payment lock', () => {
     const blinking = setInterval(() => {
       server.isAway = !server.isAway
     }, 300)
-    await until('the work is done', async () => server.isAway && (await tried()) === 'done', 5_000)
+    await until('the work is done', async () => server.isAway && (await tried()) === 'done')
     clearInterval(blinking)
     server.isAway = false
   })

@@ -16,8 +16,7 @@ import { testBinary } from '../../support/sentinels.js'
 /** Longer than a lookup is kept. */
 const FORGOTTEN_MS = 600
 
-describe('the lookup of an API key', function () {
-  this.timeout(30_000)
+describe('the lookup of an API key', () => {
   let node: RedisNode
   let redis: Redis
   let dir: string

@@ -29,8 +29,7 @@ describe('the indexes of payments', () => {
     await test.redis.flushdb()
   })
 
-  it('give the pages of all payments in order, with any leaves, statuses and references', async function () {
-    this.timeout(30_000)
+  it('give the pages of all payments in order, with any leaves, statuses and references', async () => {
     const random = createRandom(1)
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T
     // At both sides of the borders of leaves, and at the same moment.
@@ -119,8 +118,7 @@ describe('the indexes of payments', () => {
     expect(pages.flat()).to.deep.equal([...pending.map(({ terms }) => terms.id), ...old])
   })
 
-  it('need one script for a page of an index without leaves, and few for hundreds of leaves', async function () {
-    this.timeout(30_000)
+  it('need one script for a page of an index without leaves, and few for hundreds of leaves', async () => {
     await fillCaptured()
     expect(await scriptsOfPages(test.redis, 100)).to.deep.equal([1])
     for (let i = 0; i < 30; i++) await captured(START_MS + i)
@@ -165,8 +163,7 @@ describe('the indexes of payments', () => {
 describe('the indexes of payments, from a time to a time', () => {
   const test = useRedis()
 
-  it('give the payments of a range of times, with any leaves, and read nothing outside of it', async function () {
-    this.timeout(30_000)
+  it('give the payments of a range of times, with any leaves, and read nothing outside of it', async () => {
     const stored: { id: string; atMs: number }[] = []
     const offsets = [-2 * LEAF_MS, -LEAF_MS, -1, 0, 1, LEAF_MS - 1, LEAF_MS, LEAF_MS + 1, 2 * LEAF_MS, DAY_MS]
     for (const offset of offsets) {

@@ -22,8 +22,7 @@ describe('the cost of a payment', () => {
   let redis: EmbeddedServer | undefined
   let dir = ''
 
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-cost-'))
     const binary = await obtainRedis(resolve('.vendor'), () => undefined)
     redis = await startRedis({
@@ -36,15 +35,13 @@ describe('the cost of a payment', () => {
     })
     systems.push(await startRival('bare', redis.url))
   })
-  after(async function () {
-    this.timeout(30_000)
+  after(async () => {
     for (const system of systems) await system.stop()
     await redis?.process.stop(2_000)
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('has not grown by a third against a bare pipeline', async function () {
-    this.timeout(120_000)
+  it('has not grown by a third against a bare pipeline', async () => {
     const service = await startService(join(dir, 'service'), () => undefined)
     systems.push(service)
     const load = { rounds: 3, payments: 1_000, connections: 64 }

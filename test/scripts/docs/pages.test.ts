@@ -15,8 +15,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { version?: string; license?: string; dev?: boolean }>>
 }
 
-describe('generated documentation', function () {
-  this.timeout(30_000)
+describe('generated documentation', () => {
   const pages = generatedPages()
 
   it('is what the code says now (else: npm run docs)', () => {

@@ -13,9 +13,7 @@ function samplesOf(page: string, text: string): { name: string; code: string }[]
   return found.map(([, code = ''], at) => ({ name: `${page.replace(/\W/g, '-')}-${at}.mts`, code }))
 }
 
-describe('the samples in the docs', function () {
-  this.timeout(60_000)
-
+describe('the samples in the docs', () => {
   it('compile in strict TypeScript, as a merchant would paste them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'samples-'))
     try {

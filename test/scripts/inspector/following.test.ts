@@ -15,8 +15,7 @@ import { bookedOrders, setFaults } from '../../support/simulator.js'
 
 const VIEWPORT = { width: 1920, height: 1080 }
 
-describe('the inspector', function () {
-  this.timeout(60_000)
+describe('the inspector', () => {
   const service = useService({ scale: ['payments=2'] })
   const merchant = new Merchant(service)
   const browser = useBrowser()
@@ -131,8 +130,7 @@ describe('the inspector', function () {
   })
 })
 
-describe('what-if', function () {
-  this.timeout(20_000)
+describe('what-if', () => {
   const browser = useBrowser()
   let inspector: Inspector
   let page: Page

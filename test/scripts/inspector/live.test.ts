@@ -9,8 +9,7 @@ import { freePort } from '../../../scripts/start/ports.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { until } from '../../support/conditions.js'
 
-describe('the connection of the inspector', function () {
-  this.timeout(30_000)
+describe('the connection of the inspector', () => {
   let dir = ''
   let server: EmbeddedServer | undefined
   let feed: LiveFeed | undefined
@@ -27,8 +26,7 @@ describe('the connection of the inspector', function () {
       const binary = await obtainRedis(resolve('.vendor'), () => undefined)
       return startRedis({ kind: 'redis', binary, port, dir, onOutput: () => undefined })
     }
-    const says = (words: string): Promise<unknown> =>
-      until(words, () => feed?.status().includes(words) ?? false, 10_000)
+    const says = (words: string): Promise<unknown> => until(words, () => feed?.status().includes(words) ?? false)
 
     server = await start()
     const { url } = server

@@ -7,8 +7,7 @@ import { createSessions } from '../../../scripts/inspector/sessions.js'
 import { useBrowser } from '../../support/browser.js'
 import { aPayment } from '../../support/payments.js'
 
-describe('the inspector of many payments', function () {
-  this.timeout(30_000)
+describe('the inspector of many payments', () => {
   const browser = useBrowser()
   let server: InspectorServer
   let page: Page

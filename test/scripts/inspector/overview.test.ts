@@ -9,8 +9,7 @@ const FONT_MIN_PX = 11
 /** Of a chart that is wider than its panel: it is fitted to the width. */
 const FITTED_FONT_MIN_PX = 8.5
 
-describe("the inspector's overview of a payment", function () {
-  this.timeout(30_000)
+describe("the inspector's overview of a payment", () => {
   const browser = useBrowser()
   let inspector: Inspector
   let page: Page

@@ -3,8 +3,7 @@ import type { Page } from 'playwright-core'
 import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
 import { useBrowser } from '../../support/browser.js'
 
-describe('the inspector on a small screen', function () {
-  this.timeout(30_000)
+describe('the inspector on a small screen', () => {
   const browser = useBrowser()
   let inspector: Inspector
   before(async () => {

@@ -204,8 +204,7 @@ describe('operator archive drop beside other clients', () => {
   })
 })
 
-describe('commands of docs/ARCHIVE.md', function () {
-  this.timeout(60_000)
+describe('commands of docs/ARCHIVE.md', () => {
   const { oldest, newFile, servers, archived } = useOperatorArchive()
 
   it('export, drop and restore a month', async () => {

@@ -33,8 +33,7 @@ function startPayments(privateFile: string): Server {
   }).listen(0, '127.0.0.1')
 }
 
-describe('operator vault rotate, with `payments` on another machine', function () {
-  this.timeout(20_000)
+describe('operator vault rotate, with `payments` on another machine', () => {
   const test = useRedis()
   let dir = ''
   let files: KeyFiles

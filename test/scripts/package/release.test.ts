@@ -4,8 +4,7 @@ import { expect } from 'chai'
 import { type TemporaryFolder, temporaryFolder } from '../../../scripts/command-line/temporary-folder.js'
 import { makeRelease, type Release } from '../../../scripts/package/release.js'
 
-describe('a release', function () {
-  this.timeout(60_000)
+describe('a release', () => {
   let place: TemporaryFolder
   let made: Release
   before(async () => {

@@ -9,8 +9,7 @@ import { freePort } from '../../../scripts/start/ports.js'
 import { obtainPostgres, type PostgresBinary } from '../../../scripts/start/postgres-binary.js'
 import { until } from '../../support/conditions.js'
 
-describe('embedded PostgreSQL', function () {
-  this.timeout(120_000)
+describe('embedded PostgreSQL', () => {
   let dir = ''
   let binary: PostgresBinary
   let server: EmbeddedServer

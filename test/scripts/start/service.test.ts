@@ -8,8 +8,7 @@ import { type RunningService, Service } from '../../../scripts/start/service.js'
 import { until } from '../../support/conditions.js'
 import { pidsWith } from '../../support/processes.js'
 
-describe('service on one machine', function () {
-  this.timeout(30_000)
+describe('service on one machine', () => {
   let dir = ''
   let output = ''
   const started: Service[] = []

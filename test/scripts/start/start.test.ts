@@ -6,8 +6,7 @@ import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { killAllWith, pidsWith } from '../../support/processes.js'
 
-describe('npm start', function () {
-  this.timeout(40_000)
+describe('npm start', () => {
   let dir = ''
   let npm: ChildProcess
   let output = ''
@@ -36,7 +35,7 @@ describe('npm start', function () {
         output += chunk
       })
     }
-    await until('npm start is ready', () => output.includes('Ready.'), 30_000).catch(() => expect.fail(output))
+    await until('npm start is ready', () => output.includes('Ready.')).catch(() => expect.fail(output))
   }
   const clean = async (): Promise<void> => {
     killAllWith(dir)
@@ -66,7 +65,7 @@ describe('npm start', function () {
         return new Promise(resolve => tool.once('close', code => resolve([code, said])))
       }
       const first = restart()
-      await until('the first process was restarted', () => output.includes('payments.1 is restarted'), 15_000)
+      await until('the first process was restarted', () => output.includes('payments.1 is restarted'))
       for (const [code, said] of await Promise.all([first, restart()])) {
         expect(said.split('\n').sort().filter(Boolean)).to.deep.equal([
           'api.1 is new, and ready',
@@ -79,7 +78,7 @@ describe('npm start', function () {
 
     it('stops everything on SIGTERM to npm', async () => {
       npm.kill('SIGTERM')
-      await until('nothing is left', isGone, 15_000)
+      await until('nothing is left', isGone)
       await until('npm start has said so', () => output.includes('Stopped.'))
     })
   })
@@ -90,18 +89,18 @@ describe('npm start', function () {
 
     it('stops everything in order on Ctrl-C, which reaches npm and the supervisor both', async () => {
       process.kill(-(npm.pid ?? Number.NaN), 'SIGINT')
-      await until('nothing is left', isGone, 15_000)
+      await until('nothing is left', isGone)
       await until('npm start has said so', () => output.includes('Stopped.'))
     })
 
     it('leaves nothing when npm is killed', async () => {
       npm.kill('SIGKILL')
-      await until('nothing is left', isGone, 15_000)
+      await until('nothing is left', isGone)
     })
 
     it('leaves nothing when the supervisor itself is killed', async () => {
       process.kill(supervisorPid(), 'SIGKILL')
-      await until('nothing is left', isGone, 15_000)
+      await until('nothing is left', isGone)
     })
   })
 })

@@ -8,8 +8,7 @@ import { asOperator, Merchant, type PaymentView, registerHook, withRedis } from 
 import { startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 
-describe('an installation with an archive', function () {
-  this.timeout(60_000)
+describe('an installation with an archive', () => {
   const service = useService({ scale: ['archive=1'] })
   const merchant = new Merchant(service)
 

@@ -9,8 +9,7 @@ const LOCALES = [
   ['pt-BR', 'Número do cartão']
 ] as const
 
-describe('accessibility audit of the shop and the hosted fields', function () {
-  this.timeout(60_000)
+describe('accessibility audit of the shop and the hosted fields', () => {
   const { service, browser, url, visit } = useShop()
 
   const finds = async (page: Page, ...problems: string[]): Promise<void> => {

@@ -29,8 +29,7 @@ const MASTERCARD = '5315281703921200'
 const CARDS = [APPROVED, DECLINED, UNANSWERED, MASTERCARD]
 const cardNeedles = [...CARDS.map(number => longSecret(`card …${number.slice(-4)}`, number)), shortSecret('CVV', CVV)]
 
-describe('card data after a run with faults and crashes', function () {
-  this.timeout(90_000)
+describe('card data after a run with faults and crashes', () => {
   const service = useService(QUICK)
   let needles: readonly Needle[] = []
   let keyFile = ''

@@ -9,8 +9,7 @@ import { call, QUICK } from './shopping.js'
 const DOCUMENT = '12ABC34501DE35'
 const needles = [longSecret('document', DOCUMENT)]
 
-describe('a CNPJ with letters', function () {
-  this.timeout(60_000)
+describe('a CNPJ with letters', () => {
   const service = useService(QUICK)
 
   const pay = async (document: string): ReturnType<typeof call> => {

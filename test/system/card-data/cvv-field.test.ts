@@ -5,8 +5,7 @@ import { until } from '../../support/conditions.js'
 import { Merchant } from '../../support/merchant.js'
 import { fieldsOf, useShop } from './shop-page.js'
 
-describe('the hosted field for the security code of a stored card', function () {
-  this.timeout(60_000)
+describe('the hosted field for the security code of a stored card', () => {
   const { service, visit } = useShop()
   const merchant = new Merchant(service)
 

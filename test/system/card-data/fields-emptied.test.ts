@@ -5,8 +5,7 @@ import { DECLINED } from './shopping.js'
 
 const EMPTY = ['', '', '', '']
 
-describe('hosted fields, once they are of no use any more', function () {
-  this.timeout(60_000)
+describe('hosted fields, once they are of no use any more', () => {
   const { visit } = useShop()
 
   const typed = (page: Page) =>

@@ -3,8 +3,7 @@ import type { Page } from 'playwright-core'
 import { until } from '../../support/conditions.js'
 import { useShop } from './shop-page.js'
 
-describe('hosted fields with a mistake of the merchant’s engineer', function () {
-  this.timeout(60_000)
+describe('hosted fields with a mistake of the merchant’s engineer', () => {
   const { service, browser, visit } = useShop()
 
   /** What `Service.fields(...)` throws in the page; `given` is the text of its arguments. */

@@ -11,8 +11,7 @@ import { fieldsOf, typeCard, useShop } from './shop-page.js'
 const CARD = { number: '4024007153760060', expiry: '1230', cvv: '123', name: 'Ada Lovelace' }
 const DARK = '<style>body { background: #14171c; color: #eceff4; margin: 40px }</style>'
 
-describe('the sample page of the hosted fields', function () {
-  this.timeout(60_000)
+describe('the sample page of the hosted fields', () => {
   const { service, browser } = useShop()
   const state: { server?: Server; head: string; policy: string | null; paid: unknown[]; answer: object } = {
     head: '',

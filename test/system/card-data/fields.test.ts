@@ -8,8 +8,7 @@ import { browserOfThisRun } from '../../runner/browser-binary.js'
 import { until } from '../../support/conditions.js'
 import { fieldsOf, GOOD, pay, payButton, replaceFields, typeCard, useShop } from './shop-page.js'
 
-describe('hosted fields in a merchant’s page', function () {
-  this.timeout(60_000)
+describe('hosted fields in a merchant’s page', () => {
   const { service, browser, visit } = useShop()
   const publishableKey = (): string => service().publishableKey
 
@@ -132,8 +131,7 @@ describe('hosted fields in a merchant’s page', function () {
   })
 })
 
-describe('hosted fields that a page moves or takes away', function () {
-  this.timeout(60_000)
+describe('hosted fields that a page moves or takes away', () => {
   const { service, visit } = useShop()
 
   /** Fields of the test's own, typed into, with what they tell in `told`. */
@@ -209,8 +207,7 @@ describe('hosted fields that a page moves or takes away', function () {
   })
 })
 
-describe('hosted fields for people', function () {
-  this.timeout(60_000)
+describe('hosted fields for people', () => {
   const { visit } = useShop()
 
   it('can be used with the keyboard alone, in the order that one reads', async () => {

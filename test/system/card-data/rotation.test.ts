@@ -8,8 +8,7 @@ interface VaultStatus {
   readonly keys: readonly { readonly key_id: string; readonly current: boolean; readonly cards: number }[]
 }
 
-describe('rotation of the vault keys in a running service', function () {
-  this.timeout(60_000)
+describe('rotation of the vault keys in a running service', () => {
   const service = useService(QUICK)
 
   async function vault<T>(...args: string[]): Promise<T> {

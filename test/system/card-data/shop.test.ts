@@ -16,8 +16,7 @@ async function picture(page: Page, name: string): Promise<void> {
   if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
 }
 
-describe('demo shop in a real browser', function () {
-  this.timeout(60_000)
+describe('demo shop in a real browser', () => {
   const { service, url, visit } = useShop()
 
   const orderOf = (page: Page): string => page.url().split('/').at(-1) ?? ''
@@ -94,8 +93,7 @@ describe('demo shop in a real browser', function () {
   })
 })
 
-describe('the page of the demo shop', function () {
-  this.timeout(60_000)
+describe('the page of the demo shop', () => {
   const { browser, url, visit } = useShop()
 
   it('speaks Portuguese to the buyer whose browser does', async () => {

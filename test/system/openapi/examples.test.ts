@@ -37,8 +37,7 @@ function lasting(value: unknown, name = ''): unknown {
   return name.endsWith('_at') ? new Date(value).toISOString().length : typeof value
 }
 
-describe('the examples of docs/openapi.json', function () {
-  this.timeout(30_000)
+describe('the examples of docs/openapi.json', () => {
   const service = useService()
   const merchant = new Merchant(service)
 

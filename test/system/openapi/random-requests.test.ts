@@ -173,8 +173,7 @@ const accepted: Request = {
   body: { ...exampleBody('POST /v1/payments'), payment_source: { source_type: 'token', token_id: REAL.token } }
 }
 
-describe('requests at random', function () {
-  this.timeout(120_000)
+describe('requests at random', () => {
   const service = useService()
   const merchant = new Merchant(service)
   const seen = new Map<number, number>()

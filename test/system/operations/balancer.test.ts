@@ -16,8 +16,7 @@ const PAYMENTS = 200
 
 const codeOf = (body: string): string => (JSON.parse(body) as { error: { code: string } }).error.code
 
-describe('behind HAProxy with deploy/haproxy.cfg', function () {
-  this.timeout(90_000)
+describe('behind HAProxy with deploy/haproxy.cfg', () => {
   let service: ServiceUnderTest
   let proxy: Haproxy
   let headers: Record<string, string>

@@ -23,8 +23,7 @@ const OPERATOR = resolve('dist/scripts/operator/operator.js')
 const PERMISSIONS = 'payments:read,payments:write,cards:write,webhooks:write'
 const LISTENING_MAX_MS = 20_000
 
-describe('deploy/compose.yaml', function () {
-  this.timeout(120_000)
+describe('deploy/compose.yaml', () => {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
   const state = join(dir, 'state')
   const groups: ProcessGroup[] = []

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
 import { useService } from '../../support/service.js'
 
-describe('SIGUSR1, at which Node opens a debugger without a password', function () {
-  this.timeout(30_000)
+describe('SIGUSR1, at which Node opens a debugger without a password', () => {
   const service = useService()
 
   for (const name of ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']) {

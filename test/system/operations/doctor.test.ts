@@ -20,8 +20,7 @@ interface Finding {
   readonly mend: string | null
 }
 
-describe('operator doctor', function () {
-  this.timeout(60_000)
+describe('operator doctor', () => {
   const service = useService()
   const postgres = usePostgres()
   const log = createLogger('test', 'silent')

@@ -6,8 +6,7 @@ import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
 
-describe('key files of a running service', function () {
-  this.timeout(30_000)
+describe('key files of a running service', () => {
   const service = useService({ env: SERVICE_SETTINGS })
   const merchant = new Merchant(service)
   const isUp = (): Promise<boolean> =>

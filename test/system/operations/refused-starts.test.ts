@@ -34,8 +34,7 @@ interface LogLine {
   readonly err?: { readonly message: string }
 }
 
-describe('a process that is started wrongly', function () {
-  this.timeout(30_000)
+describe('a process that is started wrongly', () => {
   const test = useRedis()
   let dir = ''
   let keyFiles: NodeJS.ProcessEnv = {}

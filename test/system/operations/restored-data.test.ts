@@ -28,8 +28,7 @@ interface LedgerLine {
   readonly requests: { readonly authorise: number; readonly capture: number; readonly void: number }
 }
 
-describe('data that came back older', function () {
-  this.timeout(60_000)
+describe('data that came back older', () => {
   const { services, start } = useServices()
 
   it('is a backup with commands that wait, restored on a new host: what was done is adopted', async () => {
@@ -108,8 +107,7 @@ describe('data that came back older', function () {
   }
 })
 
-describe('data that came back older beside what is remembered', function () {
-  this.timeout(60_000)
+describe('data that came back older beside what is remembered', () => {
   const { start } = useServices()
 
   it('is a file that lost its end while processes run: money waits for an operator, and refunds are not repeated', async () => {

@@ -9,8 +9,7 @@ import { type ServiceUnderTest, startService } from '../../support/service.js'
 /** Time between two buyers. */
 const ARRIVAL_MS = 40
 
-describe('a rolling restart under load', function () {
-  this.timeout(60_000)
+describe('a rolling restart under load', () => {
   let service: ServiceUnderTest
   before(async () => {
     service = await startService({ scale: ['api=2', 'payments=2'], env: { LOG_LEVEL: 'warn' } })

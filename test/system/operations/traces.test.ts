@@ -12,8 +12,7 @@ import { startService } from '../../support/service.js'
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const TRACEPARENT = `00-${TRACE_ID}-00f067aa0ba902b7-01`
 
-describe('traces (docs/OPERATIONS.md#traces-with-opentelemetry)', function () {
-  this.timeout(60_000)
+describe('traces (docs/OPERATIONS.md#traces-with-opentelemetry)', () => {
   let collector: Collector
   let logs = ''
   let paymentId = ''

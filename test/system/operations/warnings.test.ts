@@ -55,8 +55,7 @@ describe('the processes of a sound installation', () => {
   })
 })
 
-describe('the processes of an installation in trouble that can still work', function () {
-  this.timeout(40_000)
+describe('the processes of an installation in trouble that can still work', () => {
   let service: ServiceUnderTest
   before(async () => {
     const env = { LOG_LEVEL: 'warn', WEBHOOK_RETRY_DELAYS_MS: '500' }
@@ -93,7 +92,7 @@ describe('the processes of an installation in trouble that can still work', func
     try {
       await registerHook(service, receiver.url)
       await new Merchant(() => service).create()
-      const accepted = await until('the retry arrives', () => [...receiver.accepted().values()][0], 10_000)
+      const accepted = await until('the retry arrives', () => [...receiver.accepted().values()][0])
       expect(accepted).to.deep.equal(['failed'])
     } finally {
       await receiver.stop()

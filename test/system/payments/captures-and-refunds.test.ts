@@ -4,8 +4,7 @@ import type { ApiAnswer, PaymentView } from '../../support/merchant.js'
 import { testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-describe('a payment over HTTP', function () {
-  this.timeout(60_000)
+describe('a payment over HTTP', () => {
   const { merchant, network } = usePayingService()
 
   const held = async (amount = 10_000): Promise<string> =>

@@ -7,8 +7,7 @@ import { usePayingService } from '../../support/paying-service.js'
 
 const CHARGEBACK = 7
 
-describe('a chargeback', function () {
-  this.timeout(60_000)
+describe('a chargeback', () => {
   const { service, merchant, network } = usePayingService()
 
   const paid = async (): Promise<string> => (await merchant.create()).payment.id

@@ -5,8 +5,7 @@ import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js
 import type { ApiAnswer } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-describe('a repeated request', function () {
-  this.timeout(60_000)
+describe('a repeated request', () => {
   const { merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const seen = (answer: ApiAnswer): (string | number | boolean)[] =>
     answer.status < 400

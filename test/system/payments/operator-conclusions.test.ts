@@ -4,8 +4,7 @@ import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-describe('operator payment conclude', function () {
-  this.timeout(60_000)
+describe('operator payment conclude', () => {
   const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 

@@ -8,8 +8,7 @@ import { asOperator, withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 import { createCommand } from '../../support/payments.js'
 
-describe('operator payment erase-buyer', function () {
-  this.timeout(60_000)
+describe('operator payment erase-buyer', () => {
   const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 

@@ -3,8 +3,7 @@ import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-describe('operator payment in-doubt', function () {
-  this.timeout(60_000)
+describe('operator payment in-doubt', () => {
   const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 

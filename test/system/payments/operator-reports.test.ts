@@ -9,8 +9,7 @@ interface Line {
   readonly amount_cents: number
 }
 
-describe('reports of an operator', function () {
-  this.timeout(60_000)
+describe('reports of an operator', () => {
   const { service, merchant, network } = usePayingService()
 
   it('add up to the records of payments with refunds, captures in part and chargebacks', async () => {

@@ -6,8 +6,7 @@ import { asOperator, withRedis } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 import { aWake } from '../../support/payments.js'
 
-describe('an operator', function () {
-  this.timeout(60_000)
+describe('an operator', () => {
   const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-describe('when the card network is away', function () {
-  this.timeout(60_000)
+describe('when the card network is away', () => {
   const { merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
 
   it('moves no money, and answers that a new try is safe', async () => {

@@ -3,8 +3,7 @@ import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { asOperator, Merchant, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-describe('a stored card', function () {
-  this.timeout(60_000)
+describe('a stored card', () => {
   const { service, merchant, network } = usePayingService()
 
   const stored = async (card: string = testCards.approved): Promise<{ cardId: string; token: string }> => {

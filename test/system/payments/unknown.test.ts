@@ -6,8 +6,7 @@ import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { asOperator, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-describe('a payment whose outcome is not known', function () {
-  this.timeout(60_000)
+describe('a payment whose outcome is not known', () => {
   const { service, merchant, network } = usePayingService()
 
   const advance = async (span: string): Promise<void> => {

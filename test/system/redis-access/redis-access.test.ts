@@ -52,8 +52,7 @@ const processes: Readonly<Record<AclServer, readonly string[]>> = {
 /** Rights that every connection has, that a Cluster needs (redis-cluster/cluster.test.ts), and that MONITOR leaves out. */
 const NOT_SEEN = /^\+(client\|setname|info|ping|quit|cluster\|.*|readonly|readwrite|asking|acl\|dryrun)$/
 
-describe('Redis with TLS and a user per process (ops/redis)', function () {
-  this.timeout(60_000)
+describe('Redis with TLS and a user per process (ops/redis)', () => {
   let dir = ''
   let service: ServiceUnderTest
   let servers: { durable: EmbeddedServer; memoryOnly: EmbeddedServer }
@@ -121,11 +120,11 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       const { body } = await call(service, 'GET', `/v1/payments/${id}`)
       return body.status === 'captured' || body.status === 'failed'
     }
-    await until('the outcome is known', () => settled(unknown.body.id), 20_000)
+    await until('the outcome is known', () => settled(unknown.body.id))
     const underWay = payByToken(service, UNANSWERED)
     service.kill('payments')
     const taken = await underWay
-    await until('another worker has taken over', () => settled(taken.body.id), 20_000)
+    await until('another worker has taken over', () => settled(taken.body.id))
     await fetch(`${service.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -23,8 +23,7 @@ const OLD_DEFAULT_USER = 'user default off'
 const PAYMENTS = 10_000
 const PORTION = 500
 
-describe('a durable Redis with a user per process that is restarted', function () {
-  this.timeout(120_000)
+describe('a durable Redis with a user per process that is restarted', () => {
   let dir = ''
   let url = ''
   let server: ReturnType<typeof spawnRedis> | undefined

@@ -13,8 +13,7 @@ const REFUSED = /NOAUTH|WRONGPASS/
 
 type Kind = 'durable' | 'memory-only'
 
-describe('the configuration and ACL files of ops/redis', function () {
-  this.timeout(30_000)
+describe('the configuration and ACL files of ops/redis', () => {
   let dir = ''
   const servers: ShippedRedis[] = []
   beforeEach(async () => {

@@ -20,8 +20,7 @@ const PARTITIONS = 16
 const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
 const WAKE = aWake('0'.repeat(26))
 
-describe('a Redis Cluster', function () {
-  this.timeout(60_000)
+describe('a Redis Cluster', () => {
   let cluster: RedisCluster
   let redis: Redis
   let blocking: Redis
@@ -85,9 +84,7 @@ describe('a Redis Cluster', function () {
   })
 })
 
-describe('a master of a Cluster that dies under load, after it has lost its replica', function () {
-  this.timeout(90_000)
-
+describe('a master of a Cluster that dies under load, after it has lost its replica', () => {
   it('takes nothing with it that was waited for: no payment lost, charged twice, wrong or stuck', async () => {
     const verdict = await runDrill({
       root: resolve('.'),

@@ -10,8 +10,7 @@ import { testBinary } from '../../support/sentinels.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
 
-describe('a Redis Cluster with a user per process (ops/redis) and replicas that are waited for', function () {
-  this.timeout(90_000)
+describe('a Redis Cluster with a user per process (ops/redis) and replicas that are waited for', () => {
   let cluster: RedisCluster
   let service: ServiceUnderTest
   let admins: Redis[] = []
@@ -46,7 +45,7 @@ describe('a Redis Cluster with a user per process (ops/redis) and replicas that 
       (await call(service, 'GET', `/v1/payments/${id}`)).body.status
     const isSettled = async (): Promise<boolean> =>
       ['captured', 'failed'].includes((await statusOf(taken.body.id)) ?? '')
-    await until('another worker has taken over', isSettled, 30_000)
+    await until('another worker has taken over', isSettled)
     await fetch(`${service.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -8,8 +8,7 @@ import { asOperator, registerHook } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
 
-describe('a merchant in the test environment', function () {
-  this.timeout(60_000)
+describe('a merchant in the test environment', () => {
   const { service, merchant, network } = usePayingService()
   const client = (): PaymentsClient => new PaymentsClient({ baseUrl: service().baseUrl, apiKey: service().apiKey })
   const listed = async (): Promise<string> => (await asOperator(service(), 'payment', 'attention')).out

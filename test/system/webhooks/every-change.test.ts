@@ -7,8 +7,7 @@ import { isSignedWith, type Receiver, startReceiver } from '../../support/receiv
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
 
-describe('webhooks of a running service', function () {
-  this.timeout(60_000)
+describe('webhooks of a running service', () => {
   const service = useService({ env: SERVICE_SETTINGS })
   const merchant = new Merchant(service)
   let receiver: Receiver

@@ -250,7 +250,7 @@ describe('the mover of payments at rest', () => {
       expect(await inRedis(payment)).to.equal(null)
       expect(warnings).to.have.length(1)
       expect(prepared).to.equal(2)
-    }).timeout(20_000)
+    })
   })
 })
 

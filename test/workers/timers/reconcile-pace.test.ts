@@ -13,8 +13,7 @@ const PARTITIONS = 4
 const ROUND_MS = 50
 const NOW_MS = 1_000_000
 
-describe('the pace of reconciliation', function () {
-  this.timeout(30_000)
+describe('the pace of reconciliation', () => {
   const test = useRedis()
   let pace: ReconcilePace
   const never = new AbortController().signal

@@ -23,8 +23,7 @@ const DUE_INTERVAL_MS = 20
 /** On a busy machine, between the last round that failed and the end of the outage. Without the rule all of the silence is missing. */
 const TOLERATED_MS = 300
 
-describe('the timers after an outage of Redis', function () {
-  this.timeout(20_000)
+describe('the timers after an outage of Redis', () => {
   const test = useRedis()
   let isAway = false
   let loop: RoundsLoop
@@ -99,8 +98,7 @@ describe('the timers after an outage of Redis', function () {
   }
 })
 
-describe('the timers while the clocks of their machine and of Redis differ by more than a minute', function () {
-  this.timeout(20_000)
+describe('the timers while the clocks of their machine and of Redis differ by more than a minute', () => {
   const test = useRedis()
 
   it('fire no wake-up, however long it is due, and all of them when the clocks agree', async () => {

@@ -80,5 +80,5 @@ describe('processes that deliver webhooks', () => {
     expect((await rig.test.redis.keys('{p00}*')).filter(key => !key.includes(':pay:')).sort()).to.deep.equal(
       ['hook:m_1', 'hooklog:m_1', 'hooksent:m_1', 'webhooks'].map(name => `{p00}:${name}`)
     )
-  }).timeout(20_000)
+  })
 })
