@@ -43,14 +43,6 @@ function machineSection(chart: Chart): string[] {
     chart.description,
     ...viewsOf(chart)
       .filter(({ level, leftOut }) => level === 'detail' || leftOut.length > 0)
-      .flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)]),
-    `### States of ${chart.id}`,
-    table(
-      ['State', 'Meaning'],
-      chart.states.map(({ path, description, kind }) => [
-        `\`${path}\``,
-        kind === 'final' ? `${description} (End.)` : description
-      ])
-    )
+      .flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)])
   ]
 }
