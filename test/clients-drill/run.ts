@@ -2,12 +2,29 @@
 import { spawn } from 'node:child_process'
 
 const DEADLINE_MS = 900_000
+/** A registry that takes longer is one that does not answer. */
+const FETCHING_DEADLINE_MS = 240_000
 /** Of what a program printed, in the error: those that name one, and the last ones. */
 const LINES_MAX = 8
 
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly deadlineMs?: number
+}
+
+/** A tool or a package is not to be had on this machine now: this says nothing about a client. */
+export class NotAvailable extends Error {}
+
+/** What programs print when a registry does not answer, in contrast to one that has no such package. */
+const UNREACHABLE =
+  /timed? ?out|i\/o timeout|connection (refused|reset|aborted)|no such host|name resolution|network is unreachable|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ENOTFOUND|Could not transfer|\b(429|50[234])\b|TLS handshake|SIGTERM/i
+
+/** Like `run`, for what comes from a registry. Rejects with `NotAvailable` when that does not answer, or not in time. */
+export async function fetching(file: string, args: readonly string[], options: RunOptions = {}): Promise<void> {
+  await run(file, args, { deadlineMs: FETCHING_DEADLINE_MS, ...options }).catch((error: Error) => {
+    throw UNREACHABLE.test(error.message) ? new NotAvailable(`a registry does not answer: ${error.message}`) : error
+  })
 }
 
 /** Output of a program. Rejects with its last lines when it fails, or takes longer than 15 minutes. */
@@ -17,7 +34,12 @@ export async function run(
   options: RunOptions = {}
 ): Promise<{ stdout: string }> {
   const env = { ...process.env, ...options.env }
-  const child = spawn(file, args, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: DEADLINE_MS })
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: options.deadlineMs ?? DEADLINE_MS
+  })
   let [stdout, all] = ['', '']
   child.stdout.on('data', (text: Buffer) => {
     stdout += text

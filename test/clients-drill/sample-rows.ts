@@ -27,6 +27,7 @@ function sampleRow(language: SampleLanguage): Client {
   return {
     name: `sample ${language}`,
     version: 'samples',
+    prepare: async ({ tools }) => language === 'php' && (await tools.php()),
     async generate({ root, folder }) {
       await writeFile(join(folder, sampleFiles[language].charge), sampleOf(root, 'charge', language))
     },

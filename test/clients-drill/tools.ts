@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked } from '../../scripts/start/apt-packages.js'
-import { run } from './run.js'
+import { fetching, NotAvailable, run } from './run.js'
 
 export const versions = {
   openapiGenerator: '7.25.0',
@@ -29,10 +29,11 @@ const packages: Readonly<Record<string, string>> = {
   cargo: 'Rust (cargo)'
 }
 
-/** Each function resolves to the place of a tool, and fetches what is not there; it rejects with a sentence. */
+/** Each function resolves to the place of a tool, and fetches what is not there, once; it rejects with a sentence. */
 export class Tools {
   readonly #folder: string
   readonly #say: (line: string) => void
+  readonly #obtaining = new Map<string, Promise<string>>()
 
   constructor(vendorDir: string, say: (line: string) => void) {
     this.#folder = join(vendorDir, 'clients-drill')
@@ -51,7 +52,7 @@ export class Tools {
     return await this.#obtained(name, async () => {
       const artifact = `org.openapitools:openapi-generator-cli:${versions.openapiGenerator}`
       const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy'
-      await run('mvn', ['-q', '-B', goal, `-Dartifact=${artifact}`, `-DoutputDirectory=${this.#folder}`])
+      await fetching('mvn', ['-q', '-B', goal, `-Dartifact=${artifact}`, `-DoutputDirectory=${this.#folder}`])
     })
   }
 
@@ -59,17 +60,22 @@ export class Tools {
     this.#need('go')
     return await this.#obtained('bin/oapi-codegen', async () => {
       const module = `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v${versions.oapiCodegen}`
-      await run('go', ['install', module], { env: { GOBIN: join(this.#folder, 'bin') } })
+      await fetching('go', ['install', module], { env: { GOBIN: join(this.#folder, 'bin') } })
     })
   }
 
-  /** The folder of an environment of Python that has the tools; clients are installed into it. */
-  async python(): Promise<string> {
+  /** The folder of an environment of Python with these packages; a client installs its own into it. */
+  async python(name: string, packages: readonly string[] = []): Promise<string> {
     this.#need('python3')
-    return await this.#obtained('python', async folder => {
+    return await this.#obtained(`python-${name}`, async folder => {
       await run('python3', ['-m', 'venv', folder])
-      await run(join(folder, 'bin/pip'), ['install', '-q', ...PYTHON_PACKAGES])
+      if (packages.length > 0) await fetching(join(folder, 'bin/pip'), ['install', '-q', ...packages])
     })
+  }
+
+  /** The folder of an environment of Python that has openapi-python-client. */
+  async openapiPythonClient(): Promise<string> {
+    return await this.python('openapi-python-client', PYTHON_PACKAGES)
   }
 
   /** A folder with packages from npm, which has a compiler of its own: the tools need TypeScript 5. */
@@ -77,7 +83,7 @@ export class Tools {
     return await this.#obtained('node', async folder => {
       await mkdir(folder, { recursive: true })
       await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies: NODE_PACKAGES }))
-      await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder })
+      await fetching('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder })
     })
   }
 
@@ -108,14 +114,24 @@ export class Tools {
     this.#need('cargo')
   }
 
+  async go(): Promise<void> {
+    this.#need('go')
+  }
+
   #need(...programs: readonly string[]): void {
     const lacking = programs.filter(program => findOnPath(program) === undefined)
     if (lacking.length === 0) return
     const wanted = lacking.map(program => packages[program] ?? program)
-    throw new Error(`there is no ${lacking.join(' and no ')} on the PATH: install ${wanted.join(', and ')}`)
+    throw new NotAvailable(`there is no ${lacking.join(' and no ')} on the PATH: install ${wanted.join(', and ')}`)
   }
 
-  async #obtained(name: string, obtain: (path: string) => Promise<void>): Promise<string> {
+  #obtained(name: string, obtain: (path: string) => Promise<void>): Promise<string> {
+    const obtaining = this.#obtaining.get(name) ?? this.#obtain(name, obtain)
+    this.#obtaining.set(name, obtaining)
+    return obtaining
+  }
+
+  async #obtain(name: string, obtain: (path: string) => Promise<void>): Promise<string> {
     const path = join(this.#folder, name)
     const stamp = `${path}.complete`
     if (!existsSync(stamp)) {
