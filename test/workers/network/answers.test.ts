@@ -28,6 +28,13 @@ describe('the answer to an authorisation', () => {
     expect(readAuthorisation(answer(201, told), ASKED)).to.include({ kind: 'approved', isCaptured: true })
   })
 
+  for (const code of ['0', '00', '4', '6', '11']) {
+    it(`approves with the return code ${code}`, () => {
+      const approved = answer(201, { Payment: { ...ids, Status: 1, ReturnCode: code } })
+      expect(readAuthorisation(approved, ASKED).kind).to.equal('approved')
+    })
+  }
+
   it('declines with the code as it was written', () => {
     const denied = answer(201, { Payment: { Status: 3, ReturnCode: '05' } })
     expect(readAuthorisation(denied, ASKED)).to.deep.equal({ kind: 'declined', code: '05', references: NONE })
