@@ -1,9 +1,8 @@
 /**
- * `npm run inspect`: a local page with each machine as a statechart, and the payments of a running service in it. What-if
- * works without a service.
+ * `npm run inspect`: a local page with the machine of a payment as a statechart, and the payments of a running service in it.
+ * What-if works without a service.
  *
  * `--print` prints the machine of a payment instead, as JSON that the editor of stately.ai imports.
- * `--hosted` also serves `/hosted`: the same messages in the inspector of stately.ai, loaded from the internet.
  */
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { stopOnSignals } from '../command-line/ending.js'
@@ -15,7 +14,7 @@ import { startInspector } from './inspector.js'
 
 const command = toolCommand({
   name: 'inspect',
-  does: 'Serves a local page with each machine as a chart, and the payments of the running `npm start` in it. Without a service, the page steps the machines by hand.',
+  does: 'Serves a local page with the machine of a payment as a chart, and the payments of the running `npm start` in it. Without a service, the page steps a payment by hand.',
   takes: 'until Ctrl-C.',
   examples: [
     ['--port 0', 'on a free port'],
@@ -24,20 +23,14 @@ const command = toolCommand({
 })
   .option('--port <port>', 'where the page is served on this machine; 0 takes a free one', port, toolPorts.inspector)
   .option('--print', 'print the machine of a payment as JSON for the editor of stately.ai, and exit')
-  .option('--hosted', 'also serve /hosted: the same in the inspector of stately.ai, loaded from the internet')
-const { options } = readCommandLine<{ port: number; hosted?: boolean; print?: boolean }>(command)
+const { options } = readCommandLine<{ port: number; print?: boolean }>(command)
 
 if (options.print) process.stdout.write(`${JSON.stringify(paymentMachine.config, null, 2)}\n`)
-else await serve(options.port, options.hosted ?? false)
+else await serve(options.port)
 
-async function serve(pagePort: number, isHosted: boolean): Promise<void> {
-  const inspector = await startInspector({
-    port: pagePort,
-    isHostedAllowed: isHosted,
-    redisAddress: async () => (await addressesOf()).url
-  })
+async function serve(pagePort: number): Promise<void> {
+  const inspector = await startInspector({ port: pagePort, redisAddress: async () => (await addressesOf()).url })
   stopOnSignals(() => inspector.stop())
   process.stdout.write(`Inspector: ${inspector.url}\n`)
-  if (isHosted) process.stdout.write(`Hosted:    ${inspector.url}hosted\n`)
   process.stdout.write('Payments appear when workers decide about them. Ctrl-C ends it.\n')
 }

@@ -11,20 +11,14 @@ export interface Inspector {
 export interface InspectorSettings {
   /** 0 takes a free one. */
   readonly port: number
-  readonly isHostedAllowed?: boolean
   /** URL of the durable Redis of the service, read before each attempt to connect. */
   readonly redisAddress: () => Promise<string>
 }
 
-export async function startInspector({
-  port,
-  isHostedAllowed = false,
-  redisAddress
-}: InspectorSettings): Promise<Inspector> {
+export async function startInspector({ port, redisAddress }: InspectorSettings): Promise<Inspector> {
   const sessions = createSessions()
   const server = await startInspectorServer({
     port,
-    isHostedAllowed,
     replay: sessions.replay,
     status: () => feed.status(),
     find: async text => {

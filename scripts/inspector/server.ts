@@ -11,13 +11,11 @@ import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
 import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
-import { machineViews } from './machine-views.js'
+import { machineView } from './machine-view.js'
 import { whatIf } from './what-if.js'
 
 export interface InspectorOptions {
   readonly port: number
-  /** Also serves `/hosted`, which sends all messages to the inspector at stately.ai. */
-  readonly isHostedAllowed?: boolean
   /** The first messages for a new viewer. */
   readonly replay: () => readonly StatelyInspectionEvent[]
   /** Sentence about the connection to the service, shown on the page. */
@@ -50,9 +48,9 @@ const FILES: Readonly<Record<string, { readonly dir: string; readonly type: stri
 
 /** Rejects when the port is taken. */
 export async function startInspectorServer(options: InspectorOptions): Promise<InspectorServer> {
-  const views = JSON.stringify(await machineViews())
+  const view = JSON.stringify(await machineView())
   const server = createServer((request, response) => {
-    answer(request, response, options, views).catch((error: unknown) => {
+    answer(request, response, options, view).catch((error: unknown) => {
       reply(response, 400, 'text/plain', messageOf(error))
     })
   })
@@ -85,12 +83,12 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: InspectorOptions,
-  views: string
+  view: string
 ): Promise<void> {
   if (!isLoopbackHost(request.headers.host)) return reply(response, 403, 'text/plain', 'Only for this machine.')
   const { pathname } = new URL(request.url ?? '/', `http://${HOST}`)
   const route = `${request.method} ${pathname}`
-  if (route === 'GET /machines.json') return reply(response, 200, 'application/json', views)
+  if (route === 'GET /machine.json') return reply(response, 200, 'application/json', view)
   if (route === 'GET /status') return reply(response, 200, 'text/plain', options.status())
   if (route === 'POST /what-if') {
     if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
@@ -103,7 +101,6 @@ async function answer(
     return reply(response, 200, 'text/plain', id ?? '')
   }
   if (route === 'GET /') return await sendFile(response, 'page.html')
-  if (route === 'GET /hosted' && options.isHostedAllowed) return await sendFile(response, 'hosted.html')
   await sendFile(response, /^GET \/([a-z-]+\.(?:js|css))$/.exec(route)?.[1] ?? '')
 }
 
@@ -118,7 +115,7 @@ function reply(response: ServerResponse, status: number, type: string, body: str
   response.writeHead(status, {
     'Content-Type': `${type}; charset=utf-8`,
     'Content-Security-Policy':
-      "default-src 'self'; img-src 'self' data:; frame-src https://stately.ai; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff'
   })

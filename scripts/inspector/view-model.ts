@@ -46,8 +46,6 @@ export interface NextStep {
 }
 
 export interface MachineView {
-  readonly id: string
-  readonly description: string
   readonly pictures: readonly {
     readonly name: string
     readonly title: string
@@ -61,7 +59,7 @@ export interface MachineView {
   /** By innermost state. */
   readonly descriptions: Readonly<Record<string, string>>
   readonly next: Readonly<Record<string, readonly NextStep[]>>
-  /** Ways to begin a what-if; empty when the machine has no example events. */
+  /** Ways to begin a what-if. */
   readonly beginnings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** The pictures of a machine, and the payment in them. */
+/** The pictures of the machine, and the payment in them. */
 import type { HistoryLine, MachineView } from '../view-model.js'
 import { button, element, redraw } from './element.js'
 import { statusOf } from './words.js'
@@ -20,38 +20,35 @@ const SCALE_MIN = 0.65
 /** Part of the page's address while the overview shows verification too. */
 const VERIFICATION = 'verification'
 
-/** Shows `position` in the pictures of a machine, one picture at a time; null: no payment is in it. */
+/** Shows `position` in the pictures of the machine, one picture at a time; null: no payment is in it. */
 export class ChartPanel {
   readonly #root: HTMLElement
-  #machine: MachineView | undefined
+  readonly #machine: MachineView
   /** Key of a picture, or `FOLLOW`. */
-  #chosen = ''
+  #chosen: string
   #hasVerification = new URL(location.href).searchParams.has(VERIFICATION)
   #position: Position | null = null
 
-  constructor(root: HTMLElement) {
+  constructor(root: HTMLElement, machine: MachineView) {
     this.#root = root
+    this.#machine = machine
+    this.#chosen = keyOf(machine.pictures[0])
   }
 
-  show(machine: MachineView, position: Position | null): void {
-    if (this.#machine?.id !== machine.id) {
-      this.#chosen = keyOf(machine.pictures[0])
-      this.#root.replaceChildren()
-    }
-    this.#machine = machine
+  show(position: Position | null): void {
     this.#position = position
     this.#draw()
   }
 
   #draw(): void {
-    const pictures = (this.#machine?.pictures ?? []).filter(
+    const pictures = this.#machine.pictures.filter(
       ({ level, isComplete }) => level === 'detail' || isComplete === this.#hasVerification
     )
     const picture =
       this.#chosen === FOLLOW ? this.#partOf(pictures) : pictures.find(picture => keyOf(picture) === this.#chosen)
     if (picture === undefined) return
     const shown = `${this.#chosen} ${picture.name}`
-    if (this.#root.dataset['shown'] !== shown || this.#root.childElementCount === 0) {
+    if (this.#root.dataset['shown'] !== shown) {
       this.#root.dataset['shown'] = shown
       redraw(this.#root, this.#tabs(pictures, picture), drawingOf(picture))
     }

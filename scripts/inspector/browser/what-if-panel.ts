@@ -5,32 +5,29 @@ import { historyTable, placeHeading } from './details.js'
 import { button, element, redraw } from './element.js'
 
 export class WhatIfPanel {
+  readonly #machine: MachineView
   readonly #side: HTMLElement
   readonly #details: HTMLElement
   readonly #onPosition: (position: Position) => void
   #steps: string[] = []
-  #beginning = ''
+  #beginning: string
 
-  constructor(side: HTMLElement, details: HTMLElement, onPosition: (position: Position) => void) {
+  constructor(machine: MachineView, side: HTMLElement, details: HTMLElement, onPosition: (position: Position) => void) {
+    this.#machine = machine
+    this.#beginning = machine.beginnings[0] ?? ''
     this.#side = side
     this.#details = details
     this.#onPosition = onPosition
   }
 
-  async show(machine: MachineView): Promise<void> {
-    if (machine.beginnings.length === 0) {
-      this.#side.replaceChildren(element('p', { class: 'faint' }, 'This machine has no example events.'))
-      this.#details.replaceChildren()
-      return
-    }
-    if (!machine.beginnings.includes(this.#beginning)) this.#begin(machine.beginnings[0] ?? '')
+  async show(): Promise<void> {
     const answer = await fetch('/what-if', {
       method: 'POST',
-      body: JSON.stringify({ machine: machine.id, beginning: this.#beginning, steps: this.#steps })
+      body: JSON.stringify({ beginning: this.#beginning, steps: this.#steps })
     })
     const result = (await answer.json()) as WhatIf
-    this.#drawChoices(machine, result)
-    this.#drawResult(machine, result)
+    this.#drawChoices(result)
+    this.#drawResult(result)
     this.#onPosition(result)
   }
 
@@ -40,19 +37,19 @@ export class WhatIfPanel {
   }
 
   /** Changes the steps, and takes them again from the beginning. */
-  #change(machine: MachineView, change: () => void): void {
+  #change(change: () => void): void {
     change()
-    void this.show(machine)
+    void this.show()
   }
 
-  #drawChoices(machine: MachineView, { choices }: WhatIf): void {
-    const beginnings = machine.beginnings.map(text =>
-      button(text, () => this.#change(machine, () => this.#begin(text)), {
+  #drawChoices({ choices }: WhatIf): void {
+    const beginnings = this.#machine.beginnings.map(text =>
+      button(text, () => this.#change(() => this.#begin(text)), {
         'aria-pressed': String(text === this.#beginning)
       })
     )
     const listOf = (members: readonly Choice[]): HTMLElement =>
-      element('ol', {}, ...members.map(choice => this.#choice(choice, machine)))
+      element('ol', {}, ...members.map(choice => this.#choice(choice)))
     const folded = (title: string, members: readonly Choice[]): HTMLElement | null =>
       members.length === 0
         ? null
@@ -75,22 +72,22 @@ export class WhatIfPanel {
     redraw(this.#side, ...parts.filter(part => part !== null))
   }
 
-  #choice({ id, label, next, effect, refusal }: Choice, machine: MachineView): HTMLElement {
-    const item = button('', () => this.#change(machine, () => this.#steps.push(id)), { 'data-event': id })
+  #choice({ id, label, next, effect, refusal }: Choice): HTMLElement {
+    const item = button('', () => this.#change(() => this.#steps.push(id)), { 'data-event': id })
     const outcome = refusal ?? [next, effect].filter(Boolean).join(' · ')
     item.append(element('b', {}, label), element('small', {}, outcome))
     return element('li', refusal === null ? {} : { class: 'refused' }, item)
   }
 
-  #drawResult(machine: MachineView, { place, lines }: WhatIf): void {
+  #drawResult({ place, lines }: WhatIf): void {
     redraw(
       this.#details,
-      placeHeading(place, machine),
+      placeHeading(place, this.#machine),
       element(
         'nav',
         { class: 'beginnings' },
-        button('Undo', () => this.#change(machine, () => this.#steps.pop())),
-        button('Start again', () => this.#change(machine, () => this.#begin(this.#beginning)))
+        button('Undo', () => this.#change(() => this.#steps.pop())),
+        button('Start again', () => this.#change(() => this.#begin(this.#beginning)))
       ),
       element('h2', {}, 'What happened'),
       historyTable(lines)

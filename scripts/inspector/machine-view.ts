@@ -1,19 +1,16 @@
-/** Each machine for the page: its pictures, and what may happen in each state. */
-import { machines } from '../../machines/catalogue.js'
+/** The machine of a payment for the page: its pictures, and what may happen in each state. */
 import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
 import { effectKinds } from '../../machines/payment/effects.js'
+import { paymentMachine } from '../../machines/payment/machine.js'
 import { guardWords } from '../docs/diagrams/drawing.js'
 import { viewsOf } from '../docs/diagrams/views.js'
 import { svgOf } from './svg.js'
 import type { MachineView, NextStep } from './view-model.js'
-import { beginningsOf } from './what-if.js'
+import { beginnings } from './what-if.js'
 
 /** Draws every picture, which takes about half a second. */
-export function machineViews(): Promise<MachineView[]> {
-  return Promise.all(machines.map(readChart).map(viewOf))
-}
-
-async function viewOf(chart: Chart): Promise<MachineView> {
+export async function machineView(): Promise<MachineView> {
+  const chart = readChart(paymentMachine)
   const pictures = viewsOf(chart).map(async view => {
     const { name, title, level, states, leftOut } = view
     const drawn = await svgOf(chart, view)
@@ -21,12 +18,10 @@ async function viewOf(chart: Chart): Promise<MachineView> {
   })
   const leaves = leavesOf(chart)
   return {
-    id: chart.id,
-    description: chart.description,
     pictures: await Promise.all(pictures),
     descriptions: Object.fromEntries(leaves.map(({ path, description }) => [path, description])),
     next: Object.fromEntries(leaves.map(({ path }) => [path, nextSteps(chart, path)])),
-    beginnings: beginningsOf(chart.id)
+    beginnings
   }
 }
 
