@@ -56,7 +56,7 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
       }
     },
 
-    list: query => listBoth(store, archive, redis, query),
+    list: (query, signal) => listBoth({ store, archive, redis }, query, signal),
 
     async replaceArchived(payment) {
       await withCrashPoints('archive.put', () => archive.put([payment]))
@@ -80,14 +80,14 @@ function redisAlone(
 
 /** Each source is complete down to where its page ends, and what both have is merged down to the end that comes first. */
 async function listBoth(
-  store: PaymentStore,
-  archive: PaymentArchive,
-  redis: Redis,
-  query: ListQuery
+  { store, archive, redis }: { store: PaymentStore; archive: PaymentArchive; redis: Redis },
+  query: ListQuery,
+  signal?: AbortSignal
 ): Promise<PaymentPage> {
-  const page = await store.list(query)
+  const page = await store.list(query, signal)
   const mark = await newestArchived(redis, query.partition)
   if (mark === null || mark < endOf(page, query)) return page
+  signal?.throwIfAborted()
   // None of the archive is newer: PostgreSQL need not look at the months after it.
   const newestMs = createdAtMs(paymentIdOfKey(mark)) + 1
   const older = await archive.list({ ...query, createdToMs: Math.min(query.createdToMs ?? newestMs, newestMs) })

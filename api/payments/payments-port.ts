@@ -62,5 +62,5 @@ export interface Payments {
   cancel(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
   /** Null when there is no such payment of this merchant. */
   read(merchantId: string, paymentId: string): Promise<Payment | null>
-  list(merchantId: string, filter: ListFilter): Promise<PaymentPage>
+  list(merchantId: string, filter: ListFilter, signal?: AbortSignal): Promise<PaymentPage>
 }

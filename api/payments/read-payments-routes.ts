@@ -4,6 +4,7 @@
  */
 import { presentStored } from '../../contract/payment.js'
 import { routes } from '../../contract/routes.js'
+import { clientSignal } from '../http/client-signal.js'
 import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { ServiceError } from '../http/service-error.js'
@@ -20,7 +21,7 @@ export const readPaymentRoute = merchantRoute(routes.readPayment, deps => async 
 export const listPaymentsRoute = merchantRoute(routes.listPayments, deps => async ctx => {
   const { merchantId } = principalOf(ctx)
   const { filter, parameters } = parseListPayments(ctx.querystring, merchantId)
-  const page = await deps.payments.list(merchantId, filter)
+  const page = await deps.payments.list(merchantId, filter, clientSignal(ctx))
   const body = {
     items: page.payments.map(payment => presentStored(payment, deps.config.environment)),
     next_cursor: page.nextAfterId === null ? null : encodeCursor(merchantId, { afterId: page.nextAfterId, parameters })

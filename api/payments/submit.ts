@@ -61,8 +61,8 @@ export function createPayments(deps: SubmitDeps): Payments {
       return payment?.terms.merchantId === merchantId ? payment : null
     },
 
-    list: (merchantId, filter) =>
-      deps.store.list({ ...filter, merchantId, partition: partitionOf(merchantId, deps.config.partitions) })
+    list: (merchantId, filter, signal) =>
+      deps.store.list({ ...filter, merchantId, partition: partitionOf(merchantId, deps.config.partitions) }, signal)
   }
 }
 

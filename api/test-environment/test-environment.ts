@@ -33,8 +33,8 @@ export interface TestEnvironment {
   sendEvent(merchantId: string): Promise<ListedEvent>
   /** The last events, last sent first. An event that is being sent at this moment is missing. */
   listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
-  /** Null when the merchant has no such event. Throws `too_many_events` while 100 events of its payment wait. */
-  replayEvent(merchantId: string, eventId: string): Promise<ListedEvent | null>
+  /** Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while 100 events of its payment wait. */
+  replayEvent(merchantId: string, eventId: string, signal: AbortSignal): Promise<ListedEvent | null>
 }
 
 export interface TestEnvironmentDeps {
@@ -65,8 +65,8 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
 
     listEvents: async (merchantId, count) => withAttempts(merchantId, await eventLog.newest(merchantId, count)),
 
-    async replayEvent(merchantId, eventId) {
-      const event = await eventLog.find(eventId, [merchantId], SEARCHED_MAX)
+    async replayEvent(merchantId, eventId, signal) {
+      const event = await eventLog.find(eventId, [merchantId], { max: SEARCHED_MAX, signal })
       if (event === null) return null
       if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
       const [found] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])

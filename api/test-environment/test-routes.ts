@@ -7,6 +7,7 @@ import { listEventsQuery, presentLoggedEvent } from '../../contract/webhook-even
 import { isOpen, type Payment, placeOf } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
+import { clientSignal } from '../http/client-signal.js'
 import { principalOf, type RequestContext } from '../http/context.js'
 import { parametersOf } from '../http/query.js'
 import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
@@ -39,6 +40,7 @@ async function changePayment(
   const waitS = preferredWaitS(ctx)
   const deadlineMs = performance.now() + (waitS === null ? deps.config.resultWaitMs : waitS * 1_000)
   const isDone = ({ progress }: Payment): boolean => placeOf(progress) === done
+  const signal = clientSignal(ctx)
   let payment = await paymentOf(deps, ctx)
   const { status, operation } = payment.progress
   if (from.includes(status)) await deps.testEnvironment[action](payment)
@@ -48,7 +50,8 @@ async function changePayment(
     })
   }
   while (!isDone(payment) && performance.now() < deadlineMs) {
-    await delay(POLL_MS)
+    await delay(POLL_MS, signal)
+    signal.throwIfAborted()
     payment = await paymentOf(deps, ctx)
   }
   const body = presentStored(payment, deps.config.environment)
@@ -78,7 +81,7 @@ const listEventsRoute = merchantRoute(routes.listTestWebhookEvents, deps => asyn
 const replayEventRoute = merchantRoute(routes.replayTestWebhookEvent, deps => async ctx => {
   const id: string = ctx['params'].id
   const event = isUuid(id)
-    ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase())
+    ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase(), clientSignal(ctx))
     : null
   if (event === null) throw new ServiceError('not_found')
   return { status: 200, body: presentLoggedEvent(event) }

@@ -73,8 +73,8 @@ export interface PaymentStore {
   loadForChange(partition: number, paymentKey: string, merchantId?: string): Promise<Payment | null>
   /** On return no version before this one, which is in Redis, is in the archive or can get there. */
   replaceArchived(payment: Payment): Promise<void>
-  /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
-  list(filter: ListQuery): Promise<PaymentPage>
+  /** Newest first; rejects once `signal` aborts. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
+  list(filter: ListQuery, signal?: AbortSignal): Promise<PaymentPage>
   /** Wakes a payment as if `dueAtMs` had come. A payment for which nothing is due by then stays as it is. */
   wake(paymentId: string, dueAtMs: number): Promise<void>
 }
@@ -153,10 +153,10 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
     loadForChange: load,
     replaceArchived: async () => undefined,
 
-    list: query =>
+    list: (query, signal) =>
       query.externalReference === null
-        ? listByStatus(redis, query)
-        : listByReference(redis, query, query.externalReference),
+        ? listByStatus(redis, query, signal)
+        : listByReference(redis, query, query.externalReference, signal),
 
     async wake(paymentId, dueAtMs) {
       const stream = keys.commands(partitionOfPayment(paymentId))
@@ -192,24 +192,29 @@ function acceptedEntry(paymentKey: string, command: Command, acceptance: Accepta
 }
 
 /** The indexes name the payments that come into question. */
-async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
+async function listByStatus(redis: Redis, query: ListQuery, signal?: AbortSignal): Promise<PaymentPage> {
   const { partition, merchantId, status } = query
   const statuses = status === null ? paymentStatuses : [status]
   const indexes = statuses.map(one => statusIndex(partition, merchantId, one))
   const count = query.limit + 1
-  return await readPage(redis, query, await newestOf(redis, indexes, '', query, count), count)
+  return await readPage(redis, query, await newestOf(redis, indexes, '', query, count), count, signal)
 }
 
 /**
  * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
  * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next page continues after them.
  */
-async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
+async function listByReference(
+  redis: Redis,
+  query: ListQuery,
+  externalReference: string,
+  signal?: AbortSignal
+): Promise<PaymentPage> {
   const { partition, merchantId, status } = query
   const prefix = referencePrefix(externalReference)
   const indexes = [referenceIndex(partition, merchantId, prefix)]
   const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  return await readPage(redis, query, await newestOf(redis, indexes, prefix, query, count), count)
+  return await readPage(redis, query, await newestOf(redis, indexes, prefix, query, count), count, signal)
 }
 
 /** More than the largest page. */
@@ -230,13 +235,15 @@ async function readPage(
   redis: Redis,
   { partition, status, externalReference, limit }: ListQuery,
   ids: readonly string[],
-  taken: number
+  taken: number,
+  signal?: AbortSignal
 ): Promise<PaymentPage> {
   const payments: Payment[] = []
   let seen = 0
   let characters = 0
   const isFull = (): boolean => payments.length === limit || characters >= PAGE_CHARACTERS_MAX
   while (seen < ids.length && !isFull()) {
+    signal?.throwIfAborted()
     const some = ids.slice(seen, seen + READ_AT_ONCE)
     const records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
     for (const [index, paymentKey] of some.entries()) {

@@ -143,10 +143,15 @@ export class WebhookLog {
   }
 
   /**
-   * Searches the partition that the id names; null when the event is unknown or forgotten. `max` bounds what is read of each
-   * list, for callers that a merchant can make search: an event that `max` others follow is not found then.
+   * Searches the partition that the id names; null when the event is unknown or forgotten; rejects once `signal` aborts. `max`
+   * bounds what is read of each list, for callers that a merchant can make search: an event that `max` others follow is not
+   * found then.
    */
-  async find(eventId: string, merchantIds: readonly string[], max = ALL): Promise<LoggedEvent | null> {
+  async find(
+    eventId: string,
+    merchantIds: readonly string[],
+    { max = ALL, signal }: { readonly max?: number; readonly signal?: AbortSignal } = {}
+  ): Promise<LoggedEvent | null> {
     const partition = partitionOfPayment(eventId)
     const atMs = timeOfEvent(eventId)
     for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
@@ -159,6 +164,7 @@ export class WebhookLog {
       for (const list of [this.waiting(merchantId, max), since, last]) {
         let count = 0
         for await (const event of list) {
+          signal?.throwIfAborted()
           if (event.eventId === eventId) return event
           if (++count >= max) break
         }

@@ -12,6 +12,7 @@ import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-
 import { DamagedPayment } from '../../../redis/payments/payment-record.js'
 import { DamagedValue } from '../../../redis/stored-fields.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
+import { ClientGone } from '../client-signal.js'
 import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
@@ -35,7 +36,7 @@ const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>
 export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger): Answer {
   const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
   if (isClientGone(thrown, ctx.req)) {
-    log.debug(context, 'the client disconnected before its request was read')
+    log.debug(context, 'the client disconnected before its answer')
     // Not sent: for metrics and logs. 499 is "client closed request" in access logs of proxies.
     return { status: 499 }
   }
@@ -65,7 +66,8 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal_error', { cause: thrown })
 }
 
-/** Whether raw-body failed because the connection closed before the end of the body. */
+/** Whether a read was given up, or raw-body failed, because the connection closed. */
 function isClientGone(thrown: unknown, request: IncomingMessage): boolean {
+  if (thrown instanceof ClientGone) return true
   return request.readableAborted && thrown instanceof Error && 'type' in thrown
 }

@@ -210,7 +210,7 @@ describe('the search for a delivered webhook event', () => {
       }
     })
     const find = (change: StatusChange) =>
-      new WebhookLog(counting, PARTITIONS).find(eventIdOf(change), [MERCHANT], 1_000)
+      new WebhookLog(counting, PARTITIONS).find(eventIdOf(change), [MERCHANT], { max: 1_000 })
     const [first = ahead] = changes
     for (const change of [first, ahead]) expect((await find(change))?.eventId).to.equal(eventIdOf(change))
     calls.length = 0
