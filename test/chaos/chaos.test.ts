@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ways } from '../simulation/tampering.js'
 import type { CrashPoint } from '../support/crash-steps.js'
 import { type ChaosOptions, runChaos, type Verdict } from './run-chaos.js'
 
@@ -79,6 +80,12 @@ describe('a running service under chaos', () => {
   it('loses and duplicates nothing when processes die at chosen points', async () => {
     await cleanRuns({ crashPoints: POINTS, rate: 8 }, runs =>
       POINTS.filter(point => !runs.some(({ crashes }) => crashes.includes(point)))
+    )
+  })
+
+  it('loses and duplicates nothing when groups, consumers and entries of the streams are removed by hand while workers die', async () => {
+    await cleanRuns({ seconds: 10, rate: 8, strikeEveryMs: 60_000, tamperEveryMs: 300 }, runs =>
+      ways.filter(way => !runs.some(({ struck }) => (struck.tampered[way] ?? 0) > 0))
     )
   })
 

@@ -269,10 +269,13 @@ export class ChaosClient {
   }
 }
 
-/** An answer of the service at work. `network_unavailable` is one, too: the result of a request for which nothing was sent. */
+/** The results, told as a 503, of requests for which nothing was sent. They stay as they are. */
+const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authorization_overdue']
+
+/** An answer of the service at work. */
 function isServed({ status, body }: Answer): boolean {
   const error = isRecord(body['error']) ? body['error'] : null
-  return status < 500 || error?.['code'] === 'network_unavailable'
+  return status < 500 || NOTHING_SENT.includes(error?.['code'])
 }
 
 function wordsFor(answer: Answer | null): string {

@@ -1,6 +1,6 @@
 /** The payments of a chaos run whose acquirer contradicts itself: the audit compares each with the acquirer's ledger. */
 import { isOpen, type Payment } from '../../machines/model.js'
-import { orderIdOf } from '../../machines/network.js'
+import { orderIdOf, paymentIdOf } from '../../machines/network.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { reviewReasonOf } from '../../redis/operator/review.js'
@@ -68,12 +68,12 @@ async function auditAll(
 ): Promise<ContraryOutcome> {
   await client.finish(ANSWERED_WITHIN_MS)
   const ids = new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))
-  // The clock of the service must not pass a horizon before the acquirer has done what it does late.
-  await readBooks()
+  // The clock of the service must not pass a horizon before the acquirer has done what it does late, and the service knows it.
+  await untilHandled(redis, await readBooks())
   for (const span of ADVANCES) {
     await advance(dataDir, span)
     await untilAll(() => readAll(redis, ids), isSettled, SETTLED_WITHIN_MS)
-    await readBooks()
+    await untilHandled(redis, await readBooks())
     if ((await readAll(redis, ids)).every(isSettled)) break
   }
   const ended = await untilAll(() => readAll(redis, ids), isToldBy(receiver), DELIVERED_WITHIN_MS)
@@ -130,6 +130,18 @@ function isSettled({ payment: { progress }, isListed }: EndedPayment): boolean {
 
 function isToldBy({ events }: ChaosReceiver): (ended: EndedPayment) => boolean {
   return ({ payment: { terms, progress } }) => events.get(terms.id)?.at(-1)?.status === progress.status
+}
+
+/** Resolves when no notification about these sales waits, and no command of their payments, or after `SETTLED_WITHIN_MS`. */
+async function untilHandled(redis: Redis, { sales }: ContraryBooks): Promise<void> {
+  const paymentIds = [...sales.values()].flatMap(({ orderId }) => paymentIdOf(orderId) ?? [])
+  const streams = new Set(paymentIds.map(id => keys.commands(partitionOfPayment(id))))
+  const countWaiting = async (): Promise<number[]> => {
+    const due = await Promise.all([...sales.keys()].map(saleId => redis.zscore(keys.notifications(), saleId)))
+    const lengths = await Promise.all([...streams].map(stream => redis.xlen(stream)))
+    return [due.filter(score => score !== null).length, ...lengths]
+  }
+  await untilAll(countWaiting, count => count === 0, SETTLED_WITHIN_MS)
 }
 
 /** What `read` gives as soon as all of it `isDone`, or after `maxMs`. */

@@ -17,6 +17,7 @@ import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
 import { type Freeze, lateAfterFreezes, longestBackMs } from './freezes.js'
+import { passLostCommands } from './lost-commands.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
@@ -95,6 +96,10 @@ const CHANGED_WHEN_MOVED = 3
 /** On a machine that is too slow to move any of them during the trouble, they move and change after it. */
 const MOVED_WITHIN_MS = { inTrouble: 15_000, inPeace: 60_000 }
 
+function settingsOf({ pace }: ChaosOptions): typeof SETTINGS {
+  return { ...SETTINGS, ...(pace === 'brief' ? BRIEF : {}) }
+}
+
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const place = await temporaryFolder('payments-chaos-')
@@ -106,12 +111,9 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     proxies.set(name, proxy)
     return proxy.url
   }
-  const settings = { ...SETTINGS, ...(options.pace === 'brief' ? BRIEF : {}) }
-  const contrary = await startContraryThread({
-    seed: options.seed,
-    amountCents: CONTRARY_CENTS,
-    horizonMs: Number(settings.NOT_FOUND_HORIZON_MS)
-  })
+  const settings = settingsOf(options)
+  const horizonMs = Number(settings.NOT_FOUND_HORIZON_MS)
+  const contrary = await startContraryThread({ seed: options.seed, amountCents: CONTRARY_CENTS, horizonMs })
   const service = await ownService({
     root: options.root,
     dataDir,
@@ -236,6 +238,7 @@ async function runOn(
   await trouble.end()
   await putFaults(networkUrl, {})
   await service.untilReady()
+  if (options.tamperEveryMs !== null) await passLostCommands(dataDir, Number(settingsOf(options).NOT_FOUND_HORIZON_MS))
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)

@@ -49,9 +49,25 @@ async function tamper(redis: Redis, partitions: number, random: () => number): P
       break
     }
     case 'trimmed':
-      // The events of a payment are not in the stream of deliveries, but only what asks to send the first of them.
-      if (group === deliveryWork.group) return null
-      await redis.xtrim(stream, 'MAXLEN', Math.floor(random() * KEPT_MAX))
+      return (await trim(redis, partitions, Math.floor(random() * KEPT_MAX))) ? way : null
   }
   return way
+}
+
+/**
+ * Trims the longest stream of payments to its last `kept` entries. All from the first notification of the acquirer on stay:
+ * nothing would bring that back, nor what asks to send the first event of a payment.
+ */
+async function trim(redis: Redis, partitions: number, kept: number): Promise<boolean> {
+  const streams = Array.from({ length: partitions }, (_, partition) => paymentWork.stream(partition))
+  const all = await Promise.all(streams.map(async name => ({ name, entries: await redis.xrange(name, '-', '+') })))
+  const longest = all.sort((a, b) => b.entries.length - a.entries.length)[0]
+  if (longest === undefined) return false
+  const { name: stream, entries } = longest
+  const place = { partition: 0, consumer: '', delivery: '' }
+  const isNotification = ([entryId, fields]: (typeof entries)[number]): boolean =>
+    paymentWork.decode({ ...place, entryId, fields }).command.kind === 'network_notification'
+  const firstKept = entries.find((entry, index) => index >= entries.length - kept || isNotification(entry))
+  const [lastMs, lastCount] = (entries.at(-1)?.[0] ?? '0-0').split('-')
+  return (await redis.xtrim(stream, 'MINID', firstKept?.[0] ?? `${lastMs}-${Number(lastCount) + 1}`)) > 0
 }
