@@ -2,7 +2,6 @@
 import { rejectedFields } from '../../api/payments/rejections.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { type ErrorSpec, errorCatalogue } from '../../contract/errors.js'
-import { declineWords } from '../../machines/decline-words.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'
 import { describeSettings } from '../../runtime/config.js'
 import { everyProcess } from '../../runtime/setting.js'
@@ -18,7 +17,7 @@ export function generatedPages(): Page[] {
   return [
     apiPage(),
     filledPage('docs/CONFIGURATION.md', { settings: settingTables() }),
-    filledPage('docs/DECLINES.md', { buyers: declineTexts(), codes: declineCodes(), rejections: rejectionCodes() }),
+    filledPage('docs/DECLINES.md', { codes: declineCodes(), rejections: rejectionCodes() }),
     filledPage('docs/ERRORS.md', { errors: errorTable() }),
     filledPage('docs/HOSTED_FIELDS.md', { release: fieldsScript() }),
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
@@ -70,11 +69,6 @@ function codesByBrand(codes: (typeof declineRows)[number]['codes']): string {
     if (words !== '') brandsOf.set(words, [...(brandsOf.get(words) ?? []), columnNames[column]])
   }
   return [...brandsOf].map(([words, brands]) => `${words} ${brands.join(', ')}`).join('; ')
-}
-
-function declineTexts(): string {
-  const rows = Object.entries(declineWords).map(([reason, { buyer }]) => [`\`${reason}\``, buyer['pt-BR'], buyer.en])
-  return table(['`decline_reason`', 'Português', 'English'], rows)
 }
 
 function rejectionCodes(): string {

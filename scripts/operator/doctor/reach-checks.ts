@@ -116,7 +116,7 @@ export async function checkEgress(redis: Redis, config: Config): Promise<Finding
     return warning(
       check,
       found,
-      'Ask the merchant, and see `webhook list`. An endpoint in a network of yours needs WEBHOOK_ALLOWED_NETWORKS.'
+      'Ask the merchant, and see `webhook list`. An endpoint in a network of yours needs WEBHOOK_ALLOWED_NETWORKS, in `webhooks` and for this command.'
     )
   })
 }
