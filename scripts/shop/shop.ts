@@ -21,7 +21,9 @@ const { options } = readCommandLine<{ port: number }>(command)
 const { dataDir } = readConfig(undefined, 'tools')
 const demo = await readDemo(dataDir)
 if (!demo?.base_url || !demo.tokens_url) {
-  throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` in another terminal first, or set its DATA_DIR here, too.`)
+  throw new Error(
+    `There is no demo merchant in ${dataDir}. Run \`npm start\` in another terminal first, or set its DATA_DIR here, too.`
+  )
 }
 const merchant = {
   baseUrl: demo.base_url,

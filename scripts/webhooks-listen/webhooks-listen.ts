@@ -32,7 +32,8 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const { dataDir } = readConfig(undefined, 'tools')
 const demo = await readDemo(dataDir)
-if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first, or set its DATA_DIR here, too.`)
+if (!demo?.base_url)
+  throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first, or set its DATA_DIR here, too.`)
 const forwardTo = options.forwardTo ?? null
 const merchant = { baseUrl: demo.base_url, apiKey: demo.api_key }
 const received = await receiveWebhooks({
