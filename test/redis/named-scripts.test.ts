@@ -18,7 +18,7 @@ describe('a script that gets its keys and its argument by name', () => {
     expect(await test.redis.mget(endpoint, off)).to.deep.equal(['after', null])
   })
 
-  it('takes what is undefined for absent', async () => {
+  it('treats undefined as absent', async () => {
     expect(await replaceEndpoint(test.redis, { endpoint, off }, { before: undefined, after: 'after' })).to.equal(0)
     await test.redis.del(endpoint)
     expect(await replaceEndpoint(test.redis, { endpoint, off }, { before: undefined, after: 'after' })).to.equal(1)

@@ -23,7 +23,7 @@ describe('numbers that JSON.parse keeps', () => {
     expect(roundedIn('{"a":"1e400","9007199254740993":"x","b":"\\"1e400"}')).to.deep.equal([])
   })
 
-  it('are all those that JavaScript writes', () => {
+  it('include every number that JavaScript writes', () => {
     for (let count = 0; count < 2_000; count++) {
       const number = (Math.random() - 0.5) * 10 ** Math.floor(Math.random() * 600 - 300)
       expect(roundedIn(`[${number}]`), String(number)).to.deep.equal([])
@@ -42,7 +42,7 @@ describe('numbers that JSON.parse changes', () => {
     })
   }
 
-  it('are all integers beyond a double whose digits come back as others', () => {
+  it('include every integer whose digits come back different from a double', () => {
     for (let count = 0; count < 2_000; count++) {
       const number = `${Math.floor(Math.random() * 9e15) + 1e15}${Math.floor(Math.random() * 1e4)}`
       const isSame = number === String(Number(number))

@@ -70,7 +70,7 @@ describe('a payment by a stored card that the issuer has declined', () => {
     }
   })
 
-  it('too often is refused unsent, and again taken after 30 days', async () => {
+  it('too often is refused unsent, and accepted again after 30 days', async () => {
     const codes = Array<string>(CARD_DECLINES_MAX).fill('05')
     expect((await afterDeclines(codes.slice(1))).answer).to.equal('in_progress')
     const { answer, path, card } = await afterDeclines(codes)

@@ -84,7 +84,7 @@ describe('the routes of the test environment', () => {
     expect(error['message']).to.contain('SIMULATOR_URL')
   })
 
-  it('know no event of another merchant, and no event whose id is none', async () => {
+  it('do not find an event of another merchant, or one whose id is malformed', async () => {
     api = await startApi({ testEnvironment: idle([]) })
     for (const id of [PAYMENT_ID, 'x']) {
       expect((await api.request('POST', `/v1/test/webhook-events/${id}/replay`)).status, id).to.equal(404)

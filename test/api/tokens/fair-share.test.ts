@@ -53,7 +53,7 @@ describe('the buyers of a shop, while its publishable key is abused', () => {
     })
   }
 
-  it('are not kept out from 8 networks of one provider of IPv6', async () => {
+  it('are not kept out by a flood from 8 IPv6 networks of one provider', async () => {
     await flood(
       Array.from({ length: 8 }, (_, at) => subnet(at + 1)),
       typedCard

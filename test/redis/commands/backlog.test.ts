@@ -19,7 +19,7 @@ describe('the backlog', () => {
     await test.redis.flushdb()
   })
 
-  it('is nothing without streams, and without commands', async () => {
+  it('is zero without streams or commands', async () => {
     expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
     await ensureGroups(test.redis, 2, paymentWork)
     expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])

@@ -19,7 +19,7 @@ async function startOn(
   return await check()
 }
 
-describe('a process that says "it is written down"', () => {
+describe('a process that promises that a write is durable', () => {
   const test = useRedis()
   const SENTENCE = /^The Redis of REDIS_URL may lose accepted payments: appendfsync is everysec, must be always\.$/
 
@@ -42,7 +42,7 @@ describe('a process that says "it is written down"', () => {
       expect(await startOn(test.redis, 'test')).to.match(SENTENCE)
     })
 
-    it('takes it with ACCEPT_EVERYSEC=yes, in either environment', async () => {
+    it('accepts it with ACCEPT_EVERYSEC=yes, in either environment', async () => {
       for (const environment of ['test', 'live'] as const) {
         expect(await startOn(test.redis, environment, 'yes')).to.equal(undefined)
       }

@@ -101,7 +101,7 @@ describe('token store', () => {
     expect((await store.claim(token.tokenId, 'm_1', 'another')).kind).to.equal('claimed')
   })
 
-  it('gives nothing back that is not the own claim, or is gone', async () => {
+  it('releases only its own claim, and one that still exists', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     await store.claim(token.tokenId, 'm_1', 'owner', 'request')

@@ -125,7 +125,7 @@ describe('the card network adapter', () => {
       expect(figures()).to.include({ status: 10, capturedAmount: 0, voidedAmount: 10_000 })
     })
 
-    it('takes the wrong state for no proof, and is refused above the balance', async () => {
+    it('treats a wrong state as unproven, and an amount above the balance as refused', async () => {
       await authorise(true)
       const { paymentId } = sale()
       expect((await network.capture(paymentId, 10_000, endlessLease)).kind).to.equal('unproven')
@@ -145,7 +145,7 @@ describe('the card network adapter', () => {
       expect(await network.findOrderId('../sales', endlessLease)).to.equal(null)
     })
 
-    it('takes refused credentials for no proof, and learns nothing', async () => {
+    it('treats refused credentials as unproven, and learns nothing', async () => {
       const stranger = createCardNetwork(networkConfig(simulator.url, { networkMerchantKey: 'wrong' }))
       expect((await stranger.authorise(purchase(), endlessLease)).kind).to.equal('unproven')
       expect((await stranger.query(ORDER, endlessLease)).kind).to.equal('no_answer')
@@ -206,7 +206,7 @@ describe('the card network adapter', () => {
       expect((await authorise(true)).kind).to.equal('approved')
     })
 
-    it('calls a network that is not there not sent', async () => {
+    it('reports a network that is not there as not sent', async () => {
       await simulator.stop()
       expect(await authorise(true)).to.deep.equal({ kind: 'not_sent', reason: 'ECONNREFUSED' })
       expect((await network.query(ORDER, endlessLease)).kind).to.equal('no_answer')

@@ -47,19 +47,19 @@ describe('the transport to the card network', () => {
     expect(await send()).to.deep.equal({ kind: 'answered', status: 201, text: '{"a":1}' })
   })
 
-  it('calls a refused connection not sent', async () => {
+  it('reports a refused connection as not sent', async () => {
     await start({})
     await server.stop()
     expect(await send()).to.deep.equal({ kind: 'not_sent', reason: 'ECONNREFUSED' })
   })
 
-  it('calls a failed TLS handshake not sent', async () => {
+  it('reports a failed TLS handshake as not sent', async () => {
     await start({ onConnection: socket => socket.end('no TLS here') }, { protocol: 'https' })
     expect(await send()).to.include({ kind: 'not_sent' })
     expect(server.requestLines).to.be.empty
   })
 
-  it('calls a TLS handshake that hangs not sent', async () => {
+  it('reports a TLS handshake that hangs as not sent', async () => {
     await start({}, { protocol: 'https', connectTimeoutMs: SHORT_MS })
     expect(await send()).to.include({ kind: 'not_sent' })
   })
@@ -82,7 +82,7 @@ describe('the transport to the card network', () => {
     })
   }
 
-  it('says not sent of a server that resets connections only where no byte was read', async () => {
+  it('reports a reset connection as not sent only when no byte was read', async () => {
     await start({ onConnection: socket => setImmediate(() => socket.resetAndDestroy()) })
     for (let call = 0; call < 10; call++) {
       const readBefore = server.requestLines.length
@@ -130,7 +130,7 @@ describe('the transport to the card network', () => {
     expect(server.requestLines).to.be.empty
   })
 
-  it('calls a call after its end not sent', async () => {
+  it('reports a call after its end as not sent', async () => {
     await start({})
     await transport.close()
     expect(await send()).to.include({ kind: 'not_sent' })

@@ -31,7 +31,7 @@ describe('announcements (1xx) that were not asked for', () => {
     ['102 and 103', answer => [`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${answer}`]]
   ]
   for (const [what, piecesOf] of announced) {
-    it(`are read over, and the answer counts: ${what}`, async () => {
+    it(`are skipped, and the answer counts: ${what}`, async () => {
       const body = 'HTTP/1.1 100 Continue\r\n\r\n is the body'
       await start({
         onRequest: async socket => {

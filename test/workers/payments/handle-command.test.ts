@@ -85,7 +85,7 @@ describe('a payments worker', () => {
     expect(worker.forgotten).to.deep.equal([payment.terms.id])
   })
 
-  it('notes nothing before what was noted last, with any clock', async () => {
+  it('dates no entry of the history before the last one, also with a wrong clock', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const heldAtMs = (await worker.load(payment)).history.at(-1)?.atMs ?? 0
@@ -299,7 +299,7 @@ describe('a payments worker with a due wake-up', () => {
 describe('a command that fails again and again', () => {
   const test = useRedis()
 
-  it('is put aside with its reason after some tries; its payment is listed, and verified later', async () => {
+  it('becomes a dead letter with its reason after some tries; its payment is listed, and verified later', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)

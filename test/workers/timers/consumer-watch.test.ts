@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ConsumerWatch } from '../../../workers/timers/consumer-watch.js'
 
-describe('the look at the consumers', () => {
+describe('the check of the consumers', () => {
   let watch: ConsumerWatch
   beforeEach(() => {
     watch = new ConsumerWatch()
@@ -14,7 +14,7 @@ describe('the look at the consumers', () => {
     expect([watch.isLookDue(4_999), watch.isLookDue(5_001)]).to.deep.equal([false, true])
   })
 
-  it('is due as soon as a worker is silent, until a look leaves nothing of it', () => {
+  it('is due as soon as a worker is silent, until a check leaves nothing of it', () => {
     watch.saw(['b'])
     expect(watch.isLookDue(500)).to.equal(true)
     watch.saw(['b'])
@@ -23,7 +23,7 @@ describe('the look at the consumers', () => {
     expect(watch.isLookDue(1_500)).to.equal(false)
   })
 
-  it('is due for a worker that came after the last look, and went', () => {
+  it('is due for a worker that came after the last check, and went', () => {
     watch.saw(['a', 'b', 'c'])
     expect(watch.isLookDue(500)).to.equal(false)
     watch.saw(['a', 'b'])

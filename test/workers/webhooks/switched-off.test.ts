@@ -28,7 +28,7 @@ describe('webhooks that are switched off', () => {
     expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
   })
 
-  it('take what waits behind a dead endpoint along, as soon as it is due, and touch no other merchant', async () => {
+  it('drop what waits behind a dead endpoint as soon as it is due, and touch no other merchant', async () => {
     const { stop, url } = await startReceiver()
     await stop()
     const healthy = await rig.receiver()
