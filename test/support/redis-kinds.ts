@@ -77,7 +77,7 @@ export async function startCluster(
 }
 
 /** Resolves when each of these servers answers a connection of its own. */
-export async function untilAllAnswer(nodes: readonly RedisNode[]): Promise<void> {
+export async function untilAllAnswer(nodes: readonly Pick<RedisNode, 'port'>[]): Promise<void> {
   await Promise.all(
     nodes.map(async ({ port }) => {
       while (!(await doesAnswer(port))) await delay(20)
@@ -92,7 +92,7 @@ function doesAnswer(port: number): Promise<boolean> {
       socket.destroy()
       resolve(isAnswered)
     }
-    socket.setTimeout(500, () => finish(false))
+    socket.setTimeout(5_000, () => finish(false))
     socket.once('error', () => finish(false)).once('data', () => finish(true))
     socket.write('PING\r\n')
   })
@@ -131,20 +131,34 @@ export async function openWorker(url: string, role: Role, publisher: () => Redis
   return { role, redis, work: hear }
 }
 
-/** Milliseconds until the work succeeds, which is tried again and again; Infinity after `limitMs`. */
-export async function recoveryMs({ work }: Worker, limitMs: number): Promise<number> {
-  const startedMs = performance.now()
-  const elapsedMs = (): number => performance.now() - startedMs
-  let isDone = false
-  const attempt = async (): Promise<void> => {
-    while (!isDone && elapsedMs() < limitMs) {
-      isDone = await work().then(
+const ROUND_MS = 50
+
+/**
+ * The workers whose work, tried again and again, has not succeeded while fresh clients of these servers were answered in so many
+ * rounds of 50 ms. Counted, not measured: a machine that is busy, or a server that is not scheduled, holds up the rounds, too.
+ */
+export async function lateWorkers(
+  nodes: readonly Pick<RedisNode, 'port'>[],
+  workers: readonly Worker[],
+  rounds: number
+): Promise<string[]> {
+  const waiting = new Set(workers)
+  const attempt = async (worker: Worker): Promise<void> => {
+    while (waiting.has(worker)) {
+      const isDone = await worker.work().then(
         () => true,
         () => false
       )
-      if (!isDone) await delay(20)
+      if (isDone) waiting.delete(worker)
+      else await delay(20)
     }
   }
-  await Promise.race([attempt(), delay(limitMs)])
-  return isDone ? elapsedMs() : Number.POSITIVE_INFINITY
+  for (const worker of workers) void attempt(worker)
+  for (let round = 0; round < rounds && waiting.size > 0; round++) {
+    await delay(ROUND_MS)
+    await untilAllAnswer(nodes)
+  }
+  const late = [...waiting].map(({ role, redis }) => `${role} (${redis.status})`)
+  waiting.clear()
+  return late
 }

@@ -25,7 +25,7 @@ describe('the commands that have waited longest', () => {
     await readCommands(test.redis, paymentWork, 'host.1.a', [PARTITION], 10)
     const [nonsense, ours] = await listOldestCommands(test.redis, PARTITIONS, 10)
     expect(nonsense).to.include({ partition: 0, worker: null, command: null })
-    expect(nonsense?.ageMs).to.be.within(55_000, 70_000)
+    expect(nonsense?.ageMs).to.be.within(55_000, 600_000)
     expect(ours).to.include({ partition: PARTITION, worker: 'host.1.a' })
     expect(ours?.command?.paymentKey).to.equal(paymentKeyOf(payment.terms.id))
     expect((await listOldestCommands(test.redis, PARTITIONS, 1)).map(({ partition }) => partition)).to.deep.equal([0])

@@ -5,6 +5,9 @@ import type { RedisVariable } from '../../../redis/connection/redis-errors.js'
 import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
 
+/** A start that waits so long for a server reports more than its last refusal. */
+const PATIENT_MS = 120_000
+
 describe('a connection to a Redis that still loads its data', () => {
   let server: Server
   afterEach(() => server.close())
@@ -15,20 +18,18 @@ describe('a connection to a Redis that still loads its data', () => {
       socket.on('data', data => {
         for (const [, command = ''] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
           if (command === 'info') {
-            const info = asked++ < 2 ? 'loading:1\r\nloading_eta_seconds:8\r\n' : 'loading:0\r\n'
+            const info = asked++ < 2 ? 'loading:1\r\nloading_eta_seconds:600\r\n' : 'loading:0\r\n'
             socket.write(`$${info.length}\r\n${info}\r\n`)
           } else socket.write(command === 'hello' ? '%1\r\n+proto\r\n:3\r\n' : '+OK\r\n')
         }
       })
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const startedMs = performance.now()
     const { port } = server.address() as AddressInfo
-    const redis = await connect(`redis://127.0.0.1:${port}`, 'commands', createLogger('test', 'silent'))
-    const tookMs = performance.now() - startedMs
+    const log = createLogger('test', 'silent')
+    const redis = await connect(`redis://127.0.0.1:${port}`, 'commands', log, 'REDIS_URL', PATIENT_MS)
     await disconnect(redis)
     expect(asked).to.equal(3)
-    expect(tookMs).to.be.below(4_000)
   })
 })
 
@@ -66,11 +67,10 @@ describe('a Redis that refuses', () => {
   afterEach(() => test.redis.acl('DELUSER', 'narrow'))
 
   it('a login is reported at once, with setting, server and user, and without the password', async () => {
-    const startedMs = performance.now()
-    const error: unknown = await connect(urlOf('narrow:secret-word'), 'commands', log).catch(
+    const error: unknown = await connect(urlOf('narrow:secret-word'), 'commands', log, 'REDIS_URL', PATIENT_MS).catch(
       (thrown: unknown) => thrown
     )
-    expect(performance.now() - startedMs).to.be.below(3_000)
+    expect(String(error)).not.to.contain('could not be used')
     expect(String(error))
       .to.match(/WRONGPASS/)
       .and.contain(advice())

@@ -5,6 +5,8 @@ import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedis } from '../../support/redis.js'
 
 const HOUR_MS = 3_600_000
+/** Far below the steps, and above the round trips of a busy machine. */
+const ERROR_MAX_MS = 10_000
 
 describe('the clock of a process, when that of its machine is set', () => {
   const test = useRedis()
@@ -16,16 +18,16 @@ describe('the clock of a process, when that of its machine is set', () => {
     const machine = { now: () => Date.now() + setByMs }
     const clock = await watchClock(test.redis, { process, machine })
     const errorMs = () => Math.abs(clock.now() - Date.now())
-    for (const steppedMs of [2 * HOUR_MS, -2 * HOUR_MS, 1_500]) {
+    for (const steppedMs of [2 * HOUR_MS, -2 * HOUR_MS, 40_000]) {
       setByMs = steppedMs
       // Before any answer of Redis: nothing is awaited between.
-      expect(errorMs(), `${steppedMs} ms`).to.be.below(100)
-      const sentence = `${(Math.abs(steppedMs) / 1_000).toFixed(1)} s ${steppedMs > 0 ? 'ahead of' : 'behind'}`
+      expect(errorMs(), `${steppedMs} ms`).to.be.below(ERROR_MAX_MS)
+      const side = steppedMs > 0 ? 'ahead of' : 'behind'
       expect(clock.isApart(), `${steppedMs} ms`).to.equal(Math.abs(steppedMs) > 60_000)
-      await until('the warning', async () => (await process.health()).warnings['clock']?.includes(sentence) === true)
-      expect(errorMs(), `${steppedMs} ms, measured`).to.be.below(100)
+      await until('the warning', async () => (await process.health()).warnings['clock']?.includes(side) === true)
+      expect(errorMs(), `${steppedMs} ms, measured`).to.be.below(ERROR_MAX_MS)
       setByMs = 0
-      expect(errorMs(), `${steppedMs} ms, taken back`).to.be.below(100)
+      expect(errorMs(), `${steppedMs} ms, taken back`).to.be.below(ERROR_MAX_MS)
     }
   })
 })
