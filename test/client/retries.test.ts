@@ -124,9 +124,8 @@ describe('the client, when a request moves money', () => {
     const beganMs = performance.now()
     expect(await endOf(scriptedApi([busy, paid]))).to.deep.equal(captured)
     expect(performance.now() - beganMs).to.be.at.least(1_000)
-    const askedMs = performance.now()
-    await outcomeUnknown(scriptedApi([busy, paid]), { deadlineMs: 900 })
-    expect(performance.now() - askedMs).to.be.lessThan(900)
+    // It ends before the time of this test is over.
+    await outcomeUnknown(scriptedApi([[202, unknown, { 'Retry-After': '3600' }], paid]), { deadlineMs: 3_599_000 })
   })
 
   it('ends a try that takes too long, and tries again', async () => {

@@ -6,6 +6,7 @@ import { readConfig } from '../../runtime/config.js'
 import type { Check } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
 import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
+import { untilFast } from '../support/conditions.js'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** Long, so that two checks one after the other are told from two at once on a machine that pauses. */
@@ -38,11 +39,9 @@ describe('the ops server of a process whose servers are silent', () => {
     register.clear()
   })
 
-  /** Answers the status, the text and the time that it took. */
-  const get = async (path: string): Promise<{ status: number; text: string; tookMs: number }> => {
-    const beganMs = performance.now()
+  const get = async (path: string): Promise<{ status: number; text: string }> => {
     const answer = await fetch(`http://127.0.0.1:${ops.port}${path}`)
-    return { status: answer.status, text: await answer.text(), tookMs: performance.now() - beganMs }
+    return { status: answer.status, text: await answer.text() }
   }
 
   it('reports its version in /healthz and /metrics', async () => {
@@ -52,7 +51,7 @@ describe('the ops server of a process whose servers are silent', () => {
   })
 
   it('answers 503 within the time of one check, with a sentence for each failed one', async () => {
-    const { status, text, tookMs } = await get('/readyz')
+    const { status, text } = await untilFast('it answers', 1.8 * CHECK_TIMEOUT_MS, () => get('/readyz'))
     expect(status).to.equal(503)
     expect(JSON.parse(text).problems).to.deep.equal({
       durability: `no answer within ${CHECK_TIMEOUT_MS} ms`,
@@ -60,13 +59,11 @@ describe('the ops server of a process whose servers are silent', () => {
       rounds: 'the last round failed',
       broken: 'the reason'
     })
-    expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
   })
 
   it('answers a scrape within that time, before Prometheus gives up', async () => {
-    const { text, tookMs } = await get('/metrics')
+    const { text } = await untilFast('it answers', 1.8 * CHECK_TIMEOUT_MS, () => get('/metrics'))
     expect(text).to.match(/^card_payments_process_ready 0$/m)
-    expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
   })
 })
 

@@ -15,10 +15,13 @@ import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
+import { until } from './conditions.js'
 import { writingTo } from './log-lines.js'
 import { type TestRedis, useRedis } from './redis.js'
 
 export const TOKEN_TTL_MS = 900_000
+/** Less than the pause of a process after which limits do not count. */
+const PAUSE_MS = 1_500
 
 /** A body that is accepted. The CVV is one that no process id, port or time of day looks like. */
 export const typedCard = {
@@ -79,6 +82,24 @@ class TokensAppUnderTest {
   async close(): Promise<void> {
     await Promise.all(this.#servers.map(server => server.stop()))
     rmSync(this.#dir, { recursive: true })
+  }
+
+  /**
+   * Resolves to what `work` gave while every request was counted. A limit counts nothing for a second after a pause of Redis or of
+   * this process: then once more, on empty buckets.
+   */
+  async counted<T>(work: () => Promise<T>): Promise<T> {
+    const { given } = await until('every request is counted', async () => {
+      await this.clear()
+      let [isPaused, lookedMs] = [false, performance.now()]
+      const looking = setInterval(() => {
+        isPaused ||= performance.now() - lookedMs > PAUSE_MS
+        lookedMs = performance.now()
+      }, 50)
+      const given = await work().finally(() => clearInterval(looking))
+      return !isPaused && !this.logLines.some(line => line.includes('requests are not limited')) && { given }
+    })
+    return given
   }
 
   /** A new publishable key, of the one merchant unless another is named. */

@@ -42,7 +42,7 @@ describe('the buyers of a shop, while its publishable key is abused', () => {
     const attackers = Array.from({ length: count }, (_, at) => octet(at + 1))
 
     it(`are not blocked by bodies without a card, from ${count} addresses`, async () => {
-      const statuses = await flood(attackers, {})
+      const statuses = await app.counted(() => flood(attackers, {}))
       expect(new Set(statuses), 'each address is bounded').to.deep.equal(new Set([400, 429]))
       expect(await buyersKeptOut()).to.equal(0)
     })
@@ -62,15 +62,17 @@ describe('the buyers of a shop, while its publishable key is abused', () => {
   })
 
   it('get a token from an address that sends much, as long as the key has plenty', async () => {
-    const statuses = await flood([octet(1)], typedCard)
+    const statuses = await app.counted(() => flood([octet(1)], typedCard))
     expect(statuses.filter(status => status === 201)).to.have.length(100)
   })
 
   it('read what is left of the key for them', async () => {
-    const response = await app.post(typedCard, { 'X-Forwarded-For': octet(1) }, url)
-    expect(response.headers.get('RateLimit')).to.match(/^"key";r=199;/)
-    await flood([octet(1)], typedCard)
-    const refused = await app.post(typedCard, { 'X-Forwarded-For': octet(1) }, url)
-    expect(refused.status).to.equal(429)
+    const [first, refused] = await app.counted(async () => {
+      const response = await app.post(typedCard, { 'X-Forwarded-For': octet(1) }, url)
+      await flood([octet(1)], typedCard)
+      return [response.headers.get('RateLimit'), await send(octet(1), typedCard)]
+    })
+    expect(first).to.match(/^"key";r=199;/)
+    expect(refused).to.equal(429)
   })
 })

@@ -194,10 +194,13 @@ describe('POST /v1/tokens: permissions and rate limits', () => {
   it('limits each publishable key', async () => {
     const limited = await app.start({ perSecond: 0.001, burst: 3 }, 1)
     const from = (address: string) => app.post(typedCard, { 'X-Forwarded-For': address }, limited)
-    const statuses: number[] = []
-    for (const host of [1, 2, 3, 4]) statuses.push((await from(`203.0.113.${host}`)).status)
-    expect(statuses).to.deep.equal([201, 201, 201, 429])
-    const refused = await from('203.0.113.5')
+    const answers = await app.counted(async () => {
+      const given: Response[] = []
+      for (const host of [1, 2, 3, 4]) given.push(await from(`203.0.113.${host}`))
+      return given
+    })
+    expect(answers.map(({ status }) => status)).to.deep.equal([201, 201, 201, 429])
+    const [refused] = answers.slice(3) as [Response]
     expect(Number(refused.headers.get('Retry-After'))).to.be.greaterThan(0)
     expect(await codeOf(refused)).to.equal('rate_limited')
 
@@ -208,21 +211,25 @@ describe('POST /v1/tokens: permissions and rate limits', () => {
   it('leaves a publishable key, which is public, to others when one address sends without end', async () => {
     const limited = await app.start({ perSecond: 0.001, burst: 4 }, 1)
     const from = async (address: string) => (await app.post(typedCard, { 'X-Forwarded-For': address }, limited)).status
-    const flood: number[] = []
-    for (let count = 0; count < 5; count++) flood.push(await from('203.0.113.1'))
-    expect(flood).to.deep.equal([201, 201, 429, 429, 429])
-    expect(await from('203.0.113.2')).to.equal(201)
+    const statuses = await app.counted(async () => {
+      const given: number[] = []
+      for (const host of [1, 1, 1, 1, 1, 2]) given.push(await from(`203.0.113.${host}`))
+      return given
+    })
+    expect(statuses).to.deep.equal([201, 201, 429, 429, 429, 201])
   })
 
   it('limits each client address before it looks at the key, and believes only its own proxy', async () => {
     const limited = await app.start({ perSecond: 0.001, burst: 4 }, 1)
     const from = (forwarded: string) =>
       app.post(typedCard, { 'X-Forwarded-For': forwarded, Authorization: 'Bearer svc_test.kguess' }, limited)
-    const statuses: number[] = []
-    for (const forged of ['1.1.1.1', '2.2.2.2', '3.3.3.3'])
-      statuses.push((await from(`${forged}, 198.51.100.1`)).status)
-    expect(statuses).to.deep.equal([401, 401, 429])
-    const refused = await from('198.51.100.1')
+    const answers = await app.counted(async () => {
+      const given: Response[] = []
+      for (const forged of ['1.1.1.1, ', '2.2.2.2, ', '3.3.3.3, ', '']) given.push(await from(`${forged}198.51.100.1`))
+      return given
+    })
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 429, 429])
+    const [refused] = answers.slice(3) as [Response]
     expect([await codeOf(refused), Number(refused.headers.get('Retry-After')) > 0]).to.deep.equal([
       'rate_limited',
       true

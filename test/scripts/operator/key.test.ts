@@ -9,13 +9,19 @@ describe('operator key', () => {
 
   it('shows the environment, label and expiry of a key, and when it has expired', async () => {
     const { merchant_id: merchant } = (await run('merchant create Loja --json')).json() as { merchant_id: string }
-    const expires = new Date(Date.now() + 3_000).toISOString()
-    const made = await run(
-      `key create --merchant ${merchant} --publishable --label checkout --expires ${expires} --json`
-    )
+    const create = (expires: string) =>
+      run(`key create --merchant ${merchant} --publishable --label checkout --expires ${expires} --json`)
+    const expires = new Date(Date.now() + 3_600_000).toISOString()
+    const made = await create(expires)
     expect(made.json()).to.include({ label: 'checkout', expires_at: expires })
-    const row = async () => (await run(`key list --merchant ${merchant}`)).out.split('\n')[1]?.split(/ {2,}/) ?? []
-    expect(await row()).to.include.members(['active', 'test', 'checkout', expires])
-    await until('it has expired', async () => (await row()).includes('expired'))
+    const rows = async () =>
+      (await run(`key list --merchant ${merchant}`)).out.split('\n').map(line => line.split(/ {2,}/))
+    expect((await rows())[1]).to.include.members(['active', 'test', 'checkout', expires])
+    // A key that would have expired before it is made is refused.
+    const soon = await until('a key is made', async () => {
+      const at = new Date(Date.now() + 1_000).toISOString()
+      return (await create(at)).code === 0 && at
+    })
+    await until('it has expired', async () => (await rows()).some(row => row.includes(soon) && row.includes('expired')))
   })
 })

@@ -44,9 +44,9 @@ describe('the figures of a command', () => {
     await recorder.commit({ payment, ends: null } as unknown as Write, 0)
 
     const [times] = sent
-    expect(times?.queueMs).to.be.within(2_000, 3_000)
-    expect(times?.lockMs, 'both tries').to.be.within(2 * SLOW_MS - 5, 2_000)
-    expect(times?.networkMs).to.be.within(SLOW_MS - 3, 2_000)
+    expect(times?.queueMs).to.be.at.least(2_000)
+    expect(times?.lockMs, 'both tries').to.be.at.least(2 * SLOW_MS - 5)
+    expect(times?.networkMs).to.be.at.least(SLOW_MS - 3)
     expect(times?.workMs).to.be.at.least((times?.lockMs ?? 0) + (times?.networkMs ?? 0))
     const text = await registry.metrics()
     for (const line of [

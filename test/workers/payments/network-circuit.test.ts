@@ -16,6 +16,8 @@ const CREATE_EVERY_MS = 500
 /** Failures until the circuit opens, and trials after 1, 2, 4 and 8 s and then each 10 s. */
 const SENT_MAX = 5 + 4 + 29
 const RECOVERED_WITHIN_MS = 10_000
+/** A create that held its worker for so long would not end within the time of a test. */
+const NETWORK_RETRY_MS = 3_600_000
 
 const throttled: Exchange = { kind: 'answered', status: 429, text: '' }
 const refusedConnection: Exchange = { kind: 'not_sent', reason: 'ECONNREFUSED' }
@@ -58,7 +60,7 @@ describe('a gateway that answers instead of the acquirer', () => {
       environment,
       clock: { now: () => nowMs }
     })
-    worker = aWorker(test, () => ({ network: networkOver(watched, gateway, config), networkRetryMs: 4_000 }))
+    worker = aWorker(test, () => ({ network: networkOver(watched, gateway, config), networkRetryMs: NETWORK_RETRY_MS }))
   }
   beforeEach(() => start('live'))
   afterEach(() => test.redis.flushdb())
@@ -79,7 +81,6 @@ describe('a gateway that answers instead of the acquirer', () => {
 
   it('gets a few trials while it throttles for five minutes; all other creates fail with nothing sent', async () => {
     answer = () => throttled
-    const startedMs = performance.now()
     const payments = await createFor(BURST_MS)
     const callsInBurst = sent.length
     answer = approval
@@ -90,16 +91,12 @@ describe('a gateway that answers instead of the acquirer', () => {
     expect(countOf(payments, 'unknown'), figures).to.equal(callsInBurst)
     expect(countOf(payments, 'failed'), figures).to.equal(payments.length - callsInBurst)
     expect(nowMs - backAtMs, figures).to.be.at.most(RECOVERED_WITHIN_MS)
-    // 600 creates that each hold a worker for NETWORK_RETRY_MS would take 40 min.
-    expect(performance.now() - startedMs).to.be.below(40_000)
   })
 
   it('fails a refused create with network_unavailable at once, and releases its token', async () => {
     answer = () => throttled
     await createFor(5 * CREATE_EVERY_MS)
-    const startedMs = performance.now()
     const payment = await create()
-    expect(performance.now() - startedMs).to.be.below(2_000)
     expect([payment.progress.status, payment.progress.error]).to.deep.equal(['failed', 'network_unavailable'])
     expect(worker.released).to.deep.equal([payment.terms.id])
     expect(sent).to.have.lengthOf(5)

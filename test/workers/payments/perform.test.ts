@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import type { CallOutcome } from '../../../machines/network.js'
 import { createLogger } from '../../../runtime/log.js'
+import { until } from '../../support/conditions.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
@@ -67,10 +68,14 @@ describe('refunds of one payment', () => {
   }
 
   it('are five seconds apart: the acquirer may take the second for a copy of the first', async () => {
-    expect(await secondAfter(4_700, 'live')).to.be.within(290, 4_500)
+    const tookMs = await until('the second one waits for the rest alone', async () => {
+      const ms = await secondAfter(4_700, 'live')
+      return ms < 4_500 && ms
+    })
+    expect(tookMs).to.be.at.least(290)
   })
 
   it('are sent without a gap in the test environment', async () => {
-    expect(await secondAfter(0, 'test')).to.be.below(4_500)
+    await until('the second one does not wait', async () => (await secondAfter(0, 'test')) < 4_500)
   })
 })
