@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { paymentStatuses } from '../../machines/model.js'
 import { selectTestFiles } from '../runner/test-files.js'
@@ -7,6 +8,8 @@ import { filesBelow, readSources } from './sources.js'
 /** A file in a folder of ours, or a folder: `redis/keys.ts`, `runtime/settings/`. */
 const CITED =
   /(?<![\w./-])(?:api|workers|machines|redis|vault|runtime|client|scripts|test|docs|ops)\/(?:[\w.-]+\/)*(?:[\w.-]+\.(?:ts|lua|mjs|js|md|yml|json|acl))?(?![\w*])/g
+/** A link of Markdown to a file of ours, or a heading of the page. */
+const LINK = /\]\(([^)\s#:]*)(?:#([\w-]+))?\)/g
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g
 
 const pages = filesBelow('docs', '.md').map(path => ({ path, text: readFileSync(path, 'utf8') }))
@@ -37,6 +40,25 @@ describe('files that comments and docs name', () => {
     const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
     expect(cited.length).to.be.greaterThan(30)
     expect(cited.filter(({ page, anchor }) => !anchors.get(page)?.has(anchor))).to.deep.equal([])
+  })
+})
+
+describe('links of pages', () => {
+  it('lead to files and headings that exist', () => {
+    const others = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'client/README.md']
+    const read = (path: string): string => readFileSync(path, 'utf8')
+    const links = [...pages, ...others.map(path => ({ path, text: read(path) }))].flatMap(({ path, text }) =>
+      [...text.matchAll(LINK)].map(([link, to = '', anchor]) => ({
+        from: `${path}: ${link}`,
+        to: to === '' ? path : join(dirname(path), to),
+        anchor
+      }))
+    )
+    expect(links.length).to.be.greaterThan(150)
+    const broken = links.filter(
+      ({ to, anchor }) => !existsSync(to) || (anchor !== undefined && !anchorsOf(read(to)).has(anchor))
+    )
+    expect(broken.map(({ from }) => from)).to.deep.equal([])
   })
 })
 
