@@ -11,7 +11,6 @@ import { ArchiveUnavailable, type PaymentArchive } from './archive.js'
 
 interface ArchiveParts {
   readonly writes: Writes
-  readonly indexMax?: number
   /** Runs for each payment that came back. */
   readonly onBroughtBack?: () => void
 }
@@ -21,7 +20,7 @@ interface ArchiveParts {
  * without an archive. That one must not say that there is no such payment.
  */
 export function withArchive(store: PaymentStore, archive: PaymentArchive | null, parts: ArchiveParts): PaymentStore {
-  const { writes, indexMax, onBroughtBack } = parts
+  const { writes, onBroughtBack } = parts
   const { redis } = writes
   /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
   const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
@@ -29,6 +28,8 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
   if (archive === null) return redisAlone(store, mayHave)
   const takeBack = (paymentId: string): Promise<Payment | null> =>
     withCrashPoints('archive.takeBack', () => archive.takeBack(paymentId))
+  const isOf = async (paymentId: string, merchantId: string | undefined): Promise<boolean> =>
+    merchantId === undefined || (await archive.find(paymentId))?.terms.merchantId === merchantId
   return {
     ...store,
 
@@ -42,14 +43,12 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
       for (;;) {
         const payment = await store.load(partition, paymentKey)
         if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
-        if (merchantId !== undefined) {
-          const found = await archive.find(paymentIdOfKey(paymentKey))
-          if (found?.terms.merchantId !== merchantId) return null
-        }
+        const paymentId = paymentIdOfKey(paymentKey)
+        if (!(await isOf(paymentId, merchantId))) return null
         const askedAtMs = await timeBeforeRestore(redis, paymentKey, partition)
-        const archived = await takeBack(paymentIdOfKey(paymentKey))
+        const archived = await takeBack(paymentId)
         if (archived === null) return null
-        const restored = await restorePayment(writes, archived, askedAtMs, indexMax)
+        const restored = await restorePayment(writes, archived, askedAtMs)
         if (restored === null) continue
         onBroughtBack?.()
         return restored

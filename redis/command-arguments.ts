@@ -33,7 +33,6 @@ export const argumentsMin: Readonly<Record<string, number>> = {
   'XGROUP DELCONSUMER': 3,
   XPENDING: 2,
   ZADD: 3,
-  ZCARD: 1,
   ZCOUNT: 3,
   ZRANGE: 3,
   ZRANGEBYSCORE: 3,

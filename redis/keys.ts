@@ -75,11 +75,6 @@ export const keys = {
   sales: (partition: number, saleId: string) => `${tag(partition)}:sales:${digest(saleId, 4)}`,
   byStatus: (partition: number, merchantId: string, status: string) => `${tag(partition)}:st:${merchantId}:${status}`,
   byReference: (partition: number, merchantId: string) => `${tag(partition)}:ref:${merchantId}`,
-  /** Takes what `byReference` has no room for. A hash of the reference chooses one of 65,536 buckets. */
-  byReferenceBucket: (partition: number, merchantId: string, bucket: string) =>
-    `${tag(partition)}:ref:${merchantId}:${bucket}`,
-  /** Takes what `index` has no room for (payment-indexes.ts). */
-  leaf: (index: string, start: string) => `${index}:${start}`,
   card: (partition: number, cardId: string) => `${tag(partition)}:card:${cardId}`,
   cardDeclines: (partition: number, cardId: string) => `${tag(partition)}:declines:${cardId}`,
   cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,

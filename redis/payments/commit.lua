@@ -3,27 +3,27 @@
 -- KEYS[3] payments in review        hash      KEYS[4] webhook endpoint         string
 -- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
--- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream   KEYS[17] begun payments hash
--- KEYS[18] commit counter string   KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
+-- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset
+-- KEYS[11], KEYS[12] index of the status before, and of the status after   zsets
+-- KEYS[13] deliveries           stream    KEYS[14] undeliverable events    zset
+-- KEYS[15] begun payments       hash      KEYS[16] commit counter          string
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] result of the command or ''
 -- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''   ARGV[10] reply
 -- ARGV[11] entry id that begins, or ''    ARGV[12] place of the payment in deliveries
 -- ARGV[13] since when the outcome is in doubt, ms, or ''     ARGV[14] sale id or ''
--- ARGV[15] next reconciliation, ms, or ''  ARGV[16] mark of the leaf  ARGV[17] consumer that must have what begins
--- ARGV[18] 1: the record must be open, or ''  ARGV[19] most members of an index
--- Only with an event: ARGV[20] its short form   ARGV[21] what it says of its payment   ARGV[22] its time, ms
+-- ARGV[15] next reconciliation, ms, or ''  ARGV[16] consumer that must have what begins
+-- ARGV[17] 1: the record must be open, or ''
+-- Only with an event: ARGV[18] its short form   ARGV[19] what it says of its payment   ARGV[20] its time, ms
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
 -- include version_of
 -- include is_with
--- include add_to_index
--- include remove_from_index
 -- include append_event
 -- include store_result
 -- include advance
-local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable, begunPayments, counter =
+local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, after, deliveries, undeliverable, begunPayments, counter =
   unpack(KEYS)
-local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begins, place, doubtMs, sale, reconcileMs, mark, consumer, mustBeOpen, max, event, about, eventMs =
+local version, record, member, expiryMs, reason, result, group, ended, channel, reply, begins, place, doubtMs, sale, reconcileMs, consumer, mustBeOpen, event, about, eventMs =
   unpack(ARGV)
 if versionOf(payment) ~= version then
   return -1
@@ -57,8 +57,8 @@ elseif not isFirst then
 end
 if before ~= after then
   redis.call('HDEL', begunPayments, member)
-  removeFromIndex({ before, leaf }, mark, '', member)
-  addToIndex({ after, leafAfter }, mark, '', member, max)
+  redis.call('ZREM', before, member)
+  redis.call('ZADD', after, 0, member)
 end
 if sale ~= '' then
   redis.call('HSET', sales, sale, member)

@@ -17,7 +17,7 @@ import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
 import { type Begin, createBegin } from './beginnings.js'
 import { encodeResult } from './idempotency.js'
-import { INDEX_KEY_MAX, indexedSaleId, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
+import { indexedSaleId } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
 
 const commit = defineScript('commit')
@@ -57,7 +57,7 @@ export interface CommitStore {
   endWakeUp(entry: CommandEntry, version: number | null): Promise<void>
 }
 
-export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_MAX): CommitStore {
+export function createCommitStore(writes: Writes): CommitStore {
   /** The script publishes the wake-up, except where replicas must confirm the write first. */
   const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
   const wakeAfterwards = async (reply: Reply): Promise<void> => {
@@ -72,7 +72,7 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
     async commit(write, partition) {
       const reply = replyOf(write)
       const places = placesOf(write, partition)
-      const values = [...valuesOf(write, inScript(reply)), indexMax, ...eventOf(write)]
+      const values = [...valuesOf(write, inScript(reply)), ...eventOf(write)]
       const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
       const refused = OUTCOMES[Number(answer)]
       if (refused !== undefined) return refused
@@ -130,7 +130,6 @@ function placesOf(write: Commit, partition: number): string[] {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)
-  const mark = leafMark(paymentKey)
   return [
     keys.payment(partition, paymentKey),
     keys.due(partition),
@@ -142,8 +141,8 @@ function placesOf(write: Commit, partition: number): string[] {
     keys.inDoubt(partition),
     keys.sales(partition, indexedSaleId(progress)),
     keys.reconcile(partition),
-    ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
-    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
+    keys.byStatus(partition, terms.merchantId, statusBefore),
+    keys.byStatus(partition, terms.merchantId, progress.status),
     keys.deliveries(partition),
     keys.webhookUndeliverable(partition, terms.merchantId),
     keys.begun(partition),
@@ -195,7 +194,6 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     inDoubtSinceMs(progress) ?? '',
     indexedSaleId(progress),
     write.wake.reconcileAtMs ?? '',
-    leafMark(paymentKey),
     write.begins?.consumer ?? '',
     mustBeOpen(write) ? 1 : ''
   ]

@@ -7,27 +7,17 @@ import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { defineNamedScript, defineScript } from '../scripts.js'
-import {
-  INDEX_KEY_MAX,
-  indexedSaleId,
-  leafMark,
-  referenceIndex,
-  referencePrefix,
-  statusIndex,
-  withLeaves
-} from './payment-indexes.js'
+import { indexedSaleId, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 
 const removeScript = defineScript('remove_payments')
 const restoreScript = defineNamedScript<{
-  keys: 'payment' | 'status' | 'statusLeaf' | 'references' | 'bucket' | 'bucketLeaf' | 'sales' | 'rests'
+  keys: 'payment' | 'status' | 'references' | 'sales' | 'rests'
   given: {
     readonly record: string
     readonly member: string
     readonly sale: string | undefined
-    readonly mark: string
-    readonly prefix: string
-    readonly indexMax: number
+    readonly reference: string
     readonly restsUntilMs: number
     readonly latestMs: number
   }
@@ -42,10 +32,7 @@ const STAY_MS = 3_600_000
 export async function removePayments(writes: Writes, partition: number, payments: readonly Payment[]): Promise<number> {
   const rests = keys.rests(partition)
   const places = [rests, keys.archived(partition), ...payments.flatMap(payment => Object.values(keysOf(payment)))]
-  const values = payments.flatMap(payment => {
-    const [paymentKey, ...others] = valuesOf(payment)
-    return [payment.version, paymentKey, ...others]
-  })
+  const values = payments.flatMap(payment => [payment.version, ...valuesOf(payment)])
   return Number(await writes.run(rests, node => removeScript(node, places, values)))
 }
 
@@ -56,23 +43,16 @@ export function timeBeforeRestore(redis: Redis, paymentKey: string, partition: n
 }
 
 /** Stores a payment of the archive unless it is here. Returns what is stored now; null: too late, ask the archive again. */
-export async function restorePayment(
-  writes: Writes,
-  payment: Payment,
-  askedAtMs: number,
-  indexMax: number = INDEX_KEY_MAX
-): Promise<Payment | null> {
+export async function restorePayment(writes: Writes, payment: Payment, askedAtMs: number): Promise<Payment | null> {
   const rests = keys.rests(partitionOfPayment(payment.terms.id))
   const named = { ...keysOf(payment), rests }
-  const [member, mark, prefix, sale] = valuesOf(payment)
+  const [member, reference, sale] = valuesOf(payment)
   const given = {
     record: encodePayment(payment),
     member,
     // JSON that Redis reads can't hold half of a surrogate pair.
     sale: sale.replace(/\p{Surrogate}/gu, '\ufffd') || undefined,
-    mark,
-    prefix,
-    indexMax,
+    reference,
     restsUntilMs: askedAtMs + STAY_MS,
     latestMs: askedAtMs + RESTORE_WITHIN_MS
   }
@@ -87,18 +67,18 @@ export function newestArchived(redis: Redis, partition: number): Promise<string 
 
 /** The keys of one payment that both scripts use, in the order of remove_payments.lua. */
 function keysOf({ terms, progress }: Payment) {
-  const { id, merchantId, externalReference } = terms
+  const { id, merchantId } = terms
   const partition = partitionOfPayment(id)
-  const mark = leafMark(paymentKeyOf(id))
-  const [status = '', statusLeaf = ''] = withLeaves(statusIndex(partition, merchantId, progress.status), mark)
-  const index = referenceIndex(partition, merchantId, referencePrefix(externalReference))
-  const [references = '', bucket = '', bucketLeaf = ''] = withLeaves(index, mark)
-  const payment = keys.payment(partition, paymentKeyOf(id))
-  const sales = keys.sales(partition, indexedSaleId(progress))
-  return { payment, status, statusLeaf, references, bucket, bucketLeaf, sales }
+  return {
+    payment: keys.payment(partition, paymentKeyOf(id)),
+    status: keys.byStatus(partition, merchantId, progress.status),
+    references: keys.byReference(partition, merchantId),
+    sales: keys.sales(partition, indexedSaleId(progress))
+  }
 }
 
-function valuesOf({ terms, progress }: Payment): [paymentKey: string, mark: string, prefix: string, sale: string] {
+/** What the indexes have of a payment. */
+function valuesOf({ terms, progress }: Payment): [paymentKey: string, reference: string, sale: string] {
   const paymentKey = paymentKeyOf(terms.id)
-  return [paymentKey, leafMark(paymentKey), referencePrefix(terms.externalReference), indexedSaleId(progress)]
+  return [paymentKey, `${referencePrefix(terms.externalReference)}${paymentKey}`, indexedSaleId(progress)]
 }

@@ -11,16 +11,7 @@ import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
-import {
-  INDEX_KEY_MAX,
-  type IndexRange,
-  leafMark,
-  newestOf,
-  referenceIndex,
-  referencePrefix,
-  statusIndex,
-  withLeaves
-} from './payment-indexes.js'
+import { type IndexRange, newestOf, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 
 const acceptPayment = defineScript('accept_payment')
@@ -97,7 +88,7 @@ export interface ListQuery extends ListFilter {
   readonly merchantId: string
 }
 
-export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_MAX): PaymentStore {
+export function createPaymentStore(writes: Writes): PaymentStore {
   const { redis } = writes
   const load = loadFrom(redis)
   return {
@@ -105,20 +96,19 @@ export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_
       const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const paymentKey = paymentKeyOf(id)
-      const mark = leafMark(paymentKey)
-      const prefix = referencePrefix(externalReference)
+      const reference = `${referencePrefix(externalReference)}${paymentKey}`
       const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, paymentKey, kind: 'create', result: null })
       const entry = acceptedEntry(paymentKey, command, acceptance)
       const places = [
         keys.idempotency(partition, record),
         keys.payment(partition, paymentKey),
         keys.commands(partition),
-        ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
-        ...withLeaves(referenceIndex(partition, merchantId, prefix), mark),
+        keys.byStatus(partition, merchantId, 'pending'),
+        keys.byReference(partition, merchantId),
         keys.reconcile(partition),
         keys.commitCounter(partition)
       ]
-      const values: (string | number)[] = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax]
+      const values: (string | number)[] = [value, encodePayment(payment), paymentKey, reference]
       values.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
       const answer = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       if (typeof answer === 'string') return decodeIdempotency(answer)
@@ -195,7 +185,7 @@ function acceptedEntry(paymentKey: string, command: Command, acceptance: Accepta
 async function listByStatus(redis: Redis, query: ListQuery, signal?: AbortSignal): Promise<PaymentPage> {
   const { partition, merchantId, status } = query
   const statuses = status === null ? paymentStatuses : [status]
-  const indexes = statuses.map(one => statusIndex(partition, merchantId, one))
+  const indexes = statuses.map(one => keys.byStatus(partition, merchantId, one))
   const count = query.limit + 1
   return await readPage(redis, query, await newestOf(redis, indexes, '', query, count), count, signal)
 }
@@ -211,10 +201,10 @@ async function listByReference(
   signal?: AbortSignal
 ): Promise<PaymentPage> {
   const { partition, merchantId, status } = query
-  const prefix = referencePrefix(externalReference)
-  const indexes = [referenceIndex(partition, merchantId, prefix)]
+  const indexes = [keys.byReference(partition, merchantId)]
   const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  return await readPage(redis, query, await newestOf(redis, indexes, prefix, query, count), count, signal)
+  const found = await newestOf(redis, indexes, referencePrefix(externalReference), query, count)
+  return await readPage(redis, query, found, count, signal)
 }
 
 /** More than the largest page. */
@@ -241,20 +231,22 @@ async function readPage(
   const payments: Payment[] = []
   let seen = 0
   let characters = 0
-  const isFull = (): boolean => payments.length === limit || characters >= PAGE_CHARACTERS_MAX
-  while (seen < ids.length && !isFull()) {
-    signal?.throwIfAborted()
-    const some = ids.slice(seen, seen + READ_AT_ONCE)
-    const records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
-    for (const [index, paymentKey] of some.entries()) {
-      if (isFull()) break
-      seen++
-      const record = records[index] ?? ''
-      characters += record.length
-      const payment = record === '' ? null : decodePayment(record, paymentKey)
-      if (payment === null || (status !== null && payment.progress.status !== status)) continue
-      if (externalReference === null || payment.terms.externalReference === externalReference) payments.push(payment)
+  const isWanted = ({ terms, progress }: Payment): boolean =>
+    (status === null || progress.status === status) &&
+    (externalReference === null || terms.externalReference === externalReference)
+  let records: (string | null)[] = []
+  while (seen < ids.length && payments.length < limit && characters < PAGE_CHARACTERS_MAX) {
+    const at = seen % READ_AT_ONCE
+    if (at === 0) {
+      signal?.throwIfAborted()
+      const some = ids.slice(seen, seen + READ_AT_ONCE)
+      records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
     }
+    const [record, paymentKey = ''] = [records[at] ?? '', ids[seen]]
+    seen++
+    characters += record.length
+    const payment = record === '' ? null : decodePayment(record, paymentKey)
+    if (payment !== null && isWanted(payment)) payments.push(payment)
   }
   const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
   return { payments, nextAfterId: last === undefined ? null : paymentIdOfKey(last) }

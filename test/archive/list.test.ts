@@ -6,7 +6,7 @@ import { paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../support/listed-payments.js'
 import { CREATED_MS, MERCHANT, PARTITION } from '../support/payments.js'
-import { INDEX_MAX, useTwoStores } from '../support/two-stores.js'
+import { useTwoStores } from '../support/two-stores.js'
 
 describe('the list of payments over Redis and the archive', () => {
   const both = useTwoStores()
@@ -30,7 +30,7 @@ describe('the list of payments over Redis and the archive', () => {
     const payment = await both.stored(0)
     await both.moveOut(payment)
     await both.store.loadForChange(PARTITION, paymentKeyOf(payment.terms.id))
-    await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)
+    await moveTo(both.test.redis, payment, 'charged_back')
     expect(await listedPages(both.test.redis, { status: 'captured' }, undefined, both.store)).to.deep.equal([[]])
     expect(await listedPages(both.test.redis, { status: 'charged_back' }, undefined, both.store)).to.deep.equal([
       [payment.terms.id]

@@ -53,8 +53,6 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   sales: keys.sales(0, 'a sale').replace(/[0-9a-f]{4}$/, '<bucket>'),
   byStatus: keys.byStatus(0, '<merchant>', '<status>'),
   byReference: keys.byReference(0, '<merchant>'),
-  byReferenceBucket: keys.byReferenceBucket(0, '<merchant>', '<bucket>'),
-  leaf: keys.leaf('<index>', '<start>'),
   card: keys.card(0, '<id>'),
   cardOfToken: keys.cardOfToken(0, '<token>'),
   webhookEndpoint: keys.webhookEndpoint(0, '<merchant>'),

@@ -70,13 +70,13 @@ export const mutants = {
       "if false then\n    redis.call('XADD', keys.deliveries"
     )
   },
-  'forgotten-leaf-mark': {
-    description: 'A payment that goes into a leaf of an index leaves no mark.',
-    script: replace("redis.call('ZADD', places[last - 1], 0, prefix .. mark)", '')
+  'missing-in-index': {
+    description: 'A payment whose status changes is not listed under its new status.',
+    script: replace("redis.call('ZADD', after, 0, member)", '')
   },
-  'left-in-leaf': {
-    description: 'A payment whose status changes stays in the leaf of the status before.',
-    script: replace("redis.call('ZREM', places[last], prefix .. member)", '')
+  'left-in-index': {
+    description: 'A payment whose status changes stays listed under the status before.',
+    script: replace("redis.call('ZREM', before, member)", '')
   },
   'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
@@ -110,7 +110,7 @@ export const mutants = {
     showsSuspended: 'create while all workers are away',
     script: replace(
       "redis.call('XADD', KEYS[3], '*', 's'",
-      `for i = 9, #ARGV do
+      `for i = 7, #ARGV do
   ARGV[i] = string.gsub(ARGV[i], '%]%],', ']],9')
 end
 redis.call('XADD', KEYS[3], '*', 's'`

@@ -180,6 +180,8 @@ export const streamCommands: Readonly<Record<string, (data: Streams, args: reado
   XGROUP: (data, [verb = '', ...args]) => {
     const change = groupChanges[verb.toUpperCase()]
     if (change === undefined) throw new ReplyError(`ERR the simulation does not know XGROUP ${verb}`)
+    if (change !== createGroup && data.stream(args[0] ?? '') === undefined)
+      throw new ReplyError('ERR The XGROUP subcommand requires the key to exist')
     return change(data, args)
   },
   XREAD: (data, args) => readStreams(data, parseRead(args)),

@@ -52,8 +52,6 @@ const DAY_MS = 24 * 3_600_000
 /** Longer than any trouble of the network, as 72 h are. */
 const GIVE_NOTIFICATION_UP_AFTER_MS = 700_000
 const WORKER = 'payments.'
-/** Payments in one key of an index. Few, so that worlds have leaves, too. */
-const INDEX_MAX = 1
 /** Has no moved clock: in the test environment each process would read that clock five times a second. */
 const ENVIRONMENT = 'live'
 
@@ -160,8 +158,8 @@ export class Installation {
 
   #openPayments(process: Process, writes: Writes): PaymentStore {
     const onBroughtBack = (): void => this.#world.note('brought back')
-    const parts = { writes, indexMax: INDEX_MAX, onBroughtBack }
-    return withArchive(createPaymentStore(parts.writes, INDEX_MAX), this.connectArchive(process), parts)
+    const parts = { writes, onBroughtBack }
+    return withArchive(createPaymentStore(parts.writes), this.connectArchive(process), parts)
   }
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {
@@ -195,7 +193,7 @@ export class Installation {
     const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
       payments: this.#openPayments(process, writes),
-      commits: createCommitStore(writes, INDEX_MAX),
+      commits: createCommitStore(writes),
       queue: {
         ...queue,
         deadLetter: (entry, details) => {

@@ -14,32 +14,26 @@ export interface Wanted {
   readonly saleId?: string
 }
 
-/** What `api` and `payments` write of a payment. `indexMax`: most payments in a key of an index. */
-export async function storePayment(redis: Redis, wanted: Wanted, indexMax?: number): Promise<Payment> {
+/** What `api` and `payments` write of a payment. */
+export async function storePayment(redis: Redis, wanted: Wanted): Promise<Payment> {
   const id = newPaymentId(PARTITION, wanted.atMs)
   const { status = 'pending', externalReference = 'a', saleId } = wanted
   const payment = aPayment({ terms: { id, externalReference }, idempotencyKey: id })
-  await createPaymentStore(unreplicated(redis), indexMax).acceptPayment(
+  await createPaymentStore(unreplicated(redis)).acceptPayment(
     payment,
     createCommand,
     anAcceptance({ idempotencyKey: id })
   )
   if (status === 'pending') return payment
-  await moveTo(redis, payment, status, indexMax, saleId)
+  await moveTo(redis, payment, status, saleId)
   return payment
 }
 
 /** The commit that gives a pending payment another status. */
-export function moveTo(
-  redis: Redis,
-  payment: Payment,
-  status: PaymentStatus,
-  indexMax?: number,
-  saleId?: string
-): Promise<CommitOutcome> {
+export function moveTo(redis: Redis, payment: Payment, status: PaymentStatus, saleId?: string): Promise<CommitOutcome> {
   const { version, progress } = payment
   const named = saleId === undefined ? progress.references : { ...references, saleId }
-  return createCommitStore(unreplicated(redis), indexMax).commit(
+  return createCommitStore(unreplicated(redis)).commit(
     {
       payment: { ...payment, version: version + 1, progress: { ...progress, status, references: named } },
       statusBefore: progress.status,

@@ -10,9 +10,6 @@ import { MemoryArchive } from './memory-archive.js'
 import { CREATED_MS, PARTITION } from './payments.js'
 import { type TestRedis, useRedis } from './redis.js'
 
-/** Most payments in a key of an index. */
-export const INDEX_MAX = 2
-
 export interface TwoStores {
   readonly test: TestRedis
   readonly archive: MemoryArchive
@@ -40,7 +37,7 @@ export function useTwoStores(): TwoStores {
     inRedis: ({ terms }) => createPaymentStore(unreplicated(test.redis)).load(PARTITION, paymentKeyOf(terms.id)),
     async stored(afterMs, status = 'captured', saleId) {
       const wanted = { atMs: CREATED_MS + afterMs, status, ...(saleId === undefined ? {} : { saleId }) }
-      const payment = await stores.inRedis(await storePayment(test.redis, wanted, INDEX_MAX))
+      const payment = await stores.inRedis(await storePayment(test.redis, wanted))
       if (payment === null) throw new Error('The payment was not stored.')
       return payment
     },
@@ -55,8 +52,7 @@ export function useTwoStores(): TwoStores {
     stores.archive = new MemoryArchive()
     stores.asked = []
     store = withArchive(createPaymentStore(unreplicated(test.redis)), noting(stores.archive, stores.asked), {
-      writes: unreplicated(test.redis),
-      indexMax: INDEX_MAX
+      writes: unreplicated(test.redis)
     })
   })
   return stores

@@ -7,7 +7,7 @@ import { type Payment, paymentStatuses } from '../../machines/model.js'
 import { isAtRest, restingSinceMs } from '../../machines/payment/rest.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
-import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
+import { oldestOf } from '../../redis/payments/payment-indexes.js'
 import { removePayments } from '../../redis/payments/payment-moves.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -111,7 +111,7 @@ async function moveOf(merchantId: string, deps: Round, partition: number): Promi
   const { writes, clock } = deps
   const { redis } = writes
   const cursors = keys.archiveCursors(partition)
-  const indexes = paymentStatuses.map(status => statusIndex(partition, merchantId, status))
+  const indexes = paymentStatuses.map(status => keys.byStatus(partition, merchantId, status))
   const nowMs = clock.now()
   const before = firstPaymentKeyAt(nowMs - deps.afterMs - LIFE_MS)
   let after = (await redis.hget(cursors, merchantId)) ?? ''

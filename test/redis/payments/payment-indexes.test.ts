@@ -1,27 +1,24 @@
 import { expect } from 'chai'
 import type { PaymentStatus } from '../../../machines/model.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { keys, paymentIdOfKey, paymentKeyOf } from '../../../redis/keys.js'
-import { leafMark, referencePrefix, withLeaves } from '../../../redis/payments/payment-indexes.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { referencePrefix } from '../../../redis/payments/payment-indexes.js'
 import { createRandom } from '../../simulation/random.js'
 import { listedPages, moveTo, storePayment, type Wanted } from '../../support/listed-payments.js'
 import { MERCHANT, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
-const LEAF_MS = 2 ** 20
-const DAY_MS = 24 * 3_600_000
-/** Where a leaf begins. */
-const START_MS = Math.ceil(Date.UTC(2026, 0, 31, 23) / LEAF_MS) * LEAF_MS
-const INDEX_MAX = 3
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const START_MS = Date.UTC(2026, 0, 31, 23)
 
 describe('the indexes of payments', () => {
   const test = useRedis()
-  const store = async (wanted: Wanted): Promise<string> => (await storePayment(test.redis, wanted, INDEX_MAX)).terms.id
+  const store = async (wanted: Wanted): Promise<string> => (await storePayment(test.redis, wanted)).terms.id
   const captured = (atMs: number): Promise<string> => store({ atMs, status: 'captured' })
-  const capturedKey = keys.byStatus(PARTITION, MERCHANT, 'captured')
-  const fillCaptured = async (): Promise<string[]> => {
+  const someCaptured = async (): Promise<string[]> => {
     const ids: string[] = []
-    for (let i = 0; i < INDEX_MAX; i++) ids.unshift(await captured(START_MS - 100 * LEAF_MS + i))
+    for (let i = 0; i < 3; i++) ids.unshift(await captured(START_MS - DAY_MS + i))
     return ids
   }
 
@@ -29,20 +26,19 @@ describe('the indexes of payments', () => {
     await test.redis.flushdb()
   })
 
-  it('give the pages of all payments in order, with any leaves, statuses and references', async () => {
+  it('give the pages of all payments in order, of all statuses and references', async () => {
     const random = createRandom(1)
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T
-    // At both sides of the borders of leaves, and at the same moment.
-    const offsets = [-DAY_MS, -LEAF_MS, -1, -1, 0, 0, 0, 1, LEAF_MS - 1, LEAF_MS, 2 * LEAF_MS, DAY_MS - 1, DAY_MS]
+    // Some at the same moment.
+    const offsets = [-DAY_MS, -HOUR_MS, -1, -1, 0, 0, 0, 1, HOUR_MS, 2 * HOUR_MS, DAY_MS - 1, DAY_MS]
     const stored: { id: string; status: PaymentStatus; externalReference: string }[] = []
     for (let i = 0; i < 120; i++) {
       const status = pick(['pending', 'captured', 'captured', 'failed'] as const)
       const externalReference = pick(['a', 'a', 'b', 'c'])
-      const payment = await storePayment(test.redis, { atMs: START_MS + pick(offsets), status, externalReference }, 8)
+      const payment = await storePayment(test.redis, { atMs: START_MS + pick(offsets), status, externalReference })
       const isRefunded = status === 'captured' && random.next() < 0.6
-      // It makes room in the index for later payments, which may be older than those of the leaves.
       const before = { ...payment, version: 2, progress: { ...payment.progress, status } }
-      if (isRefunded) await moveTo(test.redis, before, 'refunded', 8)
+      if (isRefunded) await moveTo(test.redis, before, 'refunded')
       stored.push({ id: payment.terms.id, status: isRefunded ? 'refunded' : status, externalReference })
     }
     stored.sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -65,20 +61,9 @@ describe('the indexes of payments', () => {
     }
   })
 
-  it('end a page at the border of a leaf, and go on in the next one', async () => {
-    const ids = await fillCaptured()
-    for (const atMs of [-2, -1, 0, 1]) ids.unshift(await captured(START_MS + atMs))
-    expect(await listedPages(test.redis, { limit: 2 })).to.deep.equal([
-      ids.slice(0, 2),
-      ids.slice(2, 4),
-      ids.slice(4, 6),
-      ids.slice(6)
-    ])
-  })
-
   it('show a payment first whose time is ahead, because a clock was', async () => {
-    const old = await fillCaptured()
-    const ahead = await captured(START_MS + 3 * LEAF_MS)
+    const old = await someCaptured()
+    const ahead = await captured(START_MS + 3 * HOUR_MS)
     const later = await captured(START_MS)
     expect(await listedPages(test.redis, { status: 'captured' })).to.deep.equal([
       [ahead, later],
@@ -87,13 +72,13 @@ describe('the indexes of payments', () => {
     ])
   })
 
-  it('go on at the same place while payments arrive, in the leaf of the cursor and in later ones', async () => {
-    const ids = await fillCaptured()
+  it('go on at the same place while payments arrive', async () => {
+    const ids = await someCaptured()
     for (const atMs of [0, 10, 20, 30]) ids.unshift(await captured(START_MS + atMs))
     const late: string[] = []
     const pages = await listedPages(test.redis, { limit: 2 }, async page => {
       if (page !== 1) return
-      for (const atMs of [40, LEAF_MS]) await captured(START_MS + atMs)
+      for (const atMs of [40, HOUR_MS]) await captured(START_MS + atMs)
       // Of an API that was slow: its id is older than the cursor.
       late.push(await captured(START_MS + 15))
     })
@@ -101,47 +86,21 @@ describe('the indexes of payments', () => {
   })
 
   it('show a payment once whose status changes while a page is put together', async () => {
-    const old = await fillCaptured()
+    const old = await someCaptured()
     const pending = []
-    for (let i = 0; i < 2 * INDEX_MAX; i++) {
-      pending.unshift(await storePayment(test.redis, { atMs: START_MS + i * LEAF_MS }, INDEX_MAX))
+    for (let i = 0; i < 6; i++) {
+      pending.unshift(await storePayment(test.redis, { atMs: START_MS + i * HOUR_MS }))
     }
     const left = [...pending]
     const evalsha = async (...args: Parameters<Redis['evalsha']>): Promise<unknown> => {
       const found = await test.redis.evalsha(...args)
       const moving = left.pop()
-      if (moving !== undefined) await moveTo(test.redis, moving, 'captured', INDEX_MAX)
+      if (moving !== undefined) await moveTo(test.redis, moving, 'captured')
       return found
     }
     const moving: Redis = Object.create(test.redis, { evalsha: { value: evalsha } })
     const pages = await listedPages(moving, { limit: 2 })
     expect(pages.flat()).to.deep.equal([...pending.map(({ terms }) => terms.id), ...old])
-  })
-
-  it('need one script for a page of an index without leaves, and few for hundreds of leaves', async () => {
-    await fillCaptured()
-    expect(await scriptsOfPages(test.redis, 100)).to.deep.equal([1])
-    for (let i = 0; i < 30; i++) await captured(START_MS + i)
-    expect((await scriptsOfPages(test.redis, 20))[0]).to.be.at.most(3)
-    for (let i = 1; i < 200; i++) await captured(START_MS + i * DAY_MS)
-    expect(Math.max(...(await scriptsOfPages(test.redis, 20)))).to.be.at.most(5)
-    expect(Math.max(...(await scriptsOfPages(test.redis, 100)))).to.be.at.most(6)
-  })
-
-  it('forget a leaf with its last payment', async () => {
-    await fillCaptured()
-    const payments = []
-    for (let i = 0; i < 2 * INDEX_MAX + 2; i++) {
-      payments.push(await storePayment(test.redis, { atMs: START_MS + i }, INDEX_MAX))
-    }
-    const index = keys.byStatus(PARTITION, MERCHANT, 'pending')
-    const mark = leafMark(paymentKeyOf(payments[0]?.terms.id ?? ''))
-    const sizes = (key: string): Promise<number[]> =>
-      Promise.all(withLeaves([key], mark).map(place => test.redis.zcard(place)))
-    expect(await sizes(index)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 2])
-    for (const payment of payments) await moveTo(test.redis, payment, 'captured', INDEX_MAX)
-    expect(await sizes(index)).to.deep.equal([0, 0])
-    expect(await sizes(capturedKey)).to.deep.equal([INDEX_MAX + 1, 2 * INDEX_MAX + 2])
   })
 
   it('show no payment of another reference that has the same prefix', async () => {
@@ -150,26 +109,18 @@ describe('the indexes of payments', () => {
     await test.redis.zadd(index, 0, `${referencePrefix('a')}${paymentKeyOf(other)}`)
     expect((await listedPages(test.redis, { externalReference: 'a' })).flat()).to.deep.equal([mine])
   })
-
-  it('divide time at the same moments for marks and payment keys', () => {
-    const [before, first] = [START_MS - 1, START_MS].map(ms => ms.toString(16).padStart(12, '0').padEnd(32, '0'))
-    const id = (hex = ''): string => paymentIdOfKey(BigInt(`0x${hex}`).toString(32).padStart(26, '0'))
-    const mark = leafMark(paymentKeyOf(id(before)))
-    expect(mark).not.to.equal(leafMark(paymentKeyOf(id(first))))
-    expect(mark > paymentKeyOf(id(before)) && mark < paymentKeyOf(id(first))).to.equal(true)
-  })
 })
 
 describe('the indexes of payments, from a time to a time', () => {
   const test = useRedis()
 
-  it('give the payments of a range of times, with any leaves, and read nothing outside of it', async () => {
+  it('give the payments of a range of times, and read nothing outside of it', async () => {
     const stored: { id: string; atMs: number }[] = []
-    const offsets = [-2 * LEAF_MS, -LEAF_MS, -1, 0, 1, LEAF_MS - 1, LEAF_MS, LEAF_MS + 1, 2 * LEAF_MS, DAY_MS]
+    const offsets = [-2 * HOUR_MS, -HOUR_MS, -1, 0, 1, HOUR_MS - 1, HOUR_MS, HOUR_MS + 1, 2 * HOUR_MS, DAY_MS]
     for (const offset of offsets) {
       for (const status of ['captured', 'captured', 'failed'] as const) {
         const atMs = START_MS + offset
-        stored.push({ id: (await storePayment(test.redis, { atMs, status }, INDEX_MAX)).terms.id, atMs })
+        stored.push({ id: (await storePayment(test.redis, { atMs, status })).terms.id, atMs })
       }
     }
     stored.sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -200,19 +151,4 @@ function countingReads(redis: Redis): [Redis, { count: number }] {
     return redis.mget(names)
   }
   return [Object.create(redis, { mget: { value: mget } }), loaded]
-}
-
-/** How many scripts each page of the list takes. */
-async function scriptsOfPages(redis: Redis, limit: number): Promise<number[]> {
-  const counts: number[] = []
-  let scripts = 0
-  const evalsha = (...args: Parameters<Redis['evalsha']>): Promise<unknown> => {
-    scripts++
-    return redis.evalsha(...args)
-  }
-  await listedPages(Object.create(redis, { evalsha: { value: evalsha } }), { limit }, async () => {
-    counts.push(scripts)
-    scripts = 0
-  })
-  return counts
 }

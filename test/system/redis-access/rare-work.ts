@@ -103,9 +103,9 @@ const restore: Work = async (redis, admin) => {
 const move: Work = async (redis, admin) => {
   const index = [keys.byStatus(PARTITION, MERCHANT, 'captured'), keys.byStatus(PARTITION, MERCHANT, 'pending')]
   await admin.del(...index)
-  const payment = await storePayment(admin, { atMs: CREATED_MS, externalReference: 'leaf' }, 0)
+  const payment = await storePayment(admin, { atMs: CREATED_MS, externalReference: 'moved' })
   const operation = { ...payment.progress.operation, state: 'succeeded' as const }
-  await moveTo(admin, { ...payment, progress: { ...payment.progress, operation } }, 'captured', 0, 'a sale')
+  await moveTo(admin, { ...payment, progress: { ...payment.progress, operation } }, 'captured', 'a sale')
   await storePayment(admin, { atMs: CREATED_MS })
   await new MerchantStore(redis, 'test').listIds()
   const clock = await followClock(redis, 'test')
