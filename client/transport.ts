@@ -49,11 +49,10 @@ export class Transport {
     checkCallOptions(options)
     const { signal } = options
     signal?.throwIfAborted()
-    const key = request.movesMoney ? (options.idempotencyKey ?? randomUUID()) : undefined
+    const key = request.movesMoney ? keyOf(options) : undefined
     const attempt = this.#attempts(request, key, options)
-    const { maxRetries = RETRIES_MAX, deadlineMs = DEADLINE_MS, retryPauseMs = RETRY_PAUSE_MS } = this.#options
-    const retriesMax = options.maxRetries ?? maxRetries
-    const endMs = performance.now() + (options.deadlineMs ?? deadlineMs)
+    const { retriesMax, deadlineMs, retryPauseMs } = this.#patience(options)
+    const endMs = performance.now() + deadlineMs
     let payment: Payment | null = null
     // An earlier call may have used the caller's key.
     let mayBeAccepted = options.idempotencyKey !== undefined
@@ -69,11 +68,16 @@ export class Transport {
       const waitMs = pauseMs(answer, failures, retryPauseMs)
       const isLast = verdict === 'refused' || failures > retriesMax || performance.now() + waitMs > endMs
       if (isLast || !(await hasPaused(waitMs, signal))) {
-        const reason: unknown = signal?.aborted ? signal.reason : thrownFor(answer)
-        throw key !== undefined && isSent && mayBeAccepted ? new OutcomeUnknownError(key, payment, reason) : reason
+        const mayHaveMoved = key !== undefined && isSent && mayBeAccepted
+        throw failureOf(answer, signal, mayHaveMoved ? { key, payment } : null)
       }
       this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'request is retried')
     }
+  }
+
+  #patience(options: MoneyOptions): { retriesMax: number; deadlineMs: number; retryPauseMs: number } {
+    const { maxRetries = RETRIES_MAX, deadlineMs = DEADLINE_MS, retryPauseMs = RETRY_PAUSE_MS } = this.#options
+    return { retriesMax: options.maxRetries ?? maxRetries, deadlineMs: options.deadlineMs ?? deadlineMs, retryPauseMs }
   }
 
   /** A function that sends the same bytes each time. */
@@ -110,6 +114,10 @@ export class Transport {
   }
 }
 
+function keyOf({ idempotencyKey }: MoneyOptions): string {
+  return idempotencyKey ?? randomUUID()
+}
+
 /** Whether the request may have been accepted, after one more try of it. */
 function isStillOpen(verdict: Verdict, mayBeAccepted: boolean): boolean {
   if (verdict === 'not_taken' || verdict === 'not_sent') return mayBeAccepted
@@ -128,6 +136,16 @@ export class MethodGroup {
 /** The payment of a 202. */
 function acceptedPayment(answer: Answer | NoAnswerError): Payment | null {
   return 'body' in answer && answer.status === 202 ? (answer.body as Payment) : null
+}
+
+/** What a call ends with; `open`: what is known of a request that may have moved money. */
+function failureOf(
+  answer: Answer | NoAnswerError,
+  signal: AbortSignal | undefined,
+  open: { readonly key: string; readonly payment: Payment | null } | null
+): unknown {
+  const reason: unknown = signal?.aborted ? signal.reason : thrownFor(answer)
+  return open === null ? reason : new OutcomeUnknownError(open.key, open.payment, reason)
 }
 
 function thrownFor(answer: Answer | NoAnswerError): Error {

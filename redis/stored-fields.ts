@@ -42,6 +42,8 @@ export function storedList<T extends object>(table: Table<T>): Format<T, unknown
   const rows = Object.values<ListRow<Value>>(table)
   const initials = rows.map(([initial]) => initial)
   const formats = rows.map(([, format]) => format)
+  const isLeftOut = (coded: unknown, at: number): boolean =>
+    coded === initials[at] || (Array.isArray(coded) && coded.length === 0)
   return {
     encode(value) {
       const stored: unknown[] = []
@@ -50,7 +52,7 @@ export function storedList<T extends object>(table: Table<T>): Format<T, unknown
         const one = value[field]
         if (one === initials[at]) continue
         const coded = formats[at]?.encode(one) ?? one
-        if (coded === initials[at] || (Array.isArray(coded) && coded.length === 0)) continue
+        if (isLeftOut(coded, at)) continue
         while (stored.length < at) stored.push(0)
         stored.push(coded === 0 ? ZERO : coded)
       }

@@ -66,7 +66,33 @@ export function readConfig(
   processName?: ProcessName,
   defaults: Readonly<Record<string, string>> = {}
 ): Config {
-  const problems: string[] = [...misspeltVariables(env, allVariables)]
+  const uses: Uses = (...names) => names.every(name => isUsedBy(settings[name], processName))
+  const { values, problems } = parsedValues(env, processName, defaults)
+  problems.unshift(...misspeltVariables(env, allVariables))
+  const config = values as Config
+  const isOpen = problems.length === 0 && uses('waitReplicas', 'redisUrl') && !isGiven('WAIT_REPLICAS', env)
+  if (isOpen && hasReplicas(config.redisUrl)) {
+    values['waitReplicas'] = 1
+    if (config.environment === 'live' && processName !== 'operator') problems.push(EXPLICIT_REPLICAS)
+  }
+  if (problems.length === 0) problems.push(...brokenRelations(config, uses))
+  if (processName === 'archive' && config.archiveUrl === '') {
+    problems.push(`ARCHIVE_URL is not set, and \`archive\` needs it. ${settings.archiveUrl.doc}`)
+  }
+  if (uses('environment') && config.environment === 'live') problems.push(...openDoors(env))
+  problems.push(...missingKeyFiles(processName, env))
+  if (processName !== undefined) problems.push(...unreadableAuthorities(env))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+/** The value of each setting that the process uses, and a sentence for each that is wrong. */
+function parsedValues(
+  env: NodeJS.ProcessEnv,
+  processName: ProcessName | undefined,
+  defaults: Readonly<Record<string, string>>
+): { values: Record<string, unknown>; problems: string[] } {
+  const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, row] of Object.entries(settings)) {
     if (!isUsedBy(row, processName)) {
@@ -81,23 +107,7 @@ export function readConfig(
       problems.push(`${shown}: ${error instanceof Error ? error.message : 'is invalid'}`)
     }
   }
-  const config = values as Config
-  const isWaiting = isUsedBy(settings.waitReplicas, processName) && isUsedBy(settings.redisUrl, processName)
-  if (problems.length === 0 && isWaiting && hasReplicas(config.redisUrl) && !isGiven('WAIT_REPLICAS', env)) {
-    values['waitReplicas'] = 1
-    if (config.environment === 'live' && processName !== 'operator') problems.push(EXPLICIT_REPLICAS)
-  }
-  const uses = (...names: readonly (keyof Config)[]): boolean =>
-    names.every(name => isUsedBy(settings[name], processName))
-  if (problems.length === 0) problems.push(...brokenRelations(config, uses))
-  if (processName === 'archive' && config.archiveUrl === '') {
-    problems.push(`ARCHIVE_URL is not set, and \`archive\` needs it. ${settings.archiveUrl.doc}`)
-  }
-  if (uses('environment') && config.environment === 'live') problems.push(...openDoors(env))
-  problems.push(...missingKeyFiles(processName, env))
-  if (processName !== undefined) problems.push(...unreadableAuthorities(env))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze(config)
+  return { values, problems }
 }
 
 /** The variables that `npm start` does not pass to a process, because the process does not use them. */

@@ -34,7 +34,7 @@ export function structureOf(text: string, sizeMax: number): Structure {
     else if (character >= '-' && character <= '9') {
       const end = endOfNumber(text, at)
       numbers += 1
-      if (end - at > EXACT_DIGITS || /e/i.test(text.slice(at, end))) doubtful.push([at, end])
+      if (isDoubtful(text, at, end)) doubtful.push([at, end])
       at = end - 1
     }
   }
@@ -49,6 +49,10 @@ function endOfString(text: string, start: number): number {
     if (backslashes % 2 === 0) return end
   }
   return text.length
+}
+
+function isDoubtful(text: string, start: number, end: number): boolean {
+  return end - start > EXACT_DIGITS || /e/i.test(text.slice(start, end))
 }
 
 function endOfNumber(text: string, start: number): number {

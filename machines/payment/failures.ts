@@ -10,18 +10,20 @@ export function failureOf(
   event: LifecycleEvent,
   policy: Policy
 ): FailureCode {
+  const isCapture = isCaptureOfCreate(terms, operation)
+  const refused = isCapture ? 'capture_rejected' : 'provider_rejected'
+  const unsent = isCapture ? 'capture_not_sent' : 'network_unavailable'
   switch (event.type) {
     case 'OPERATION_FAILED':
       return failureOf(terms, operation, event.outcome, policy)
     case 'DECLINED':
-      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : declinedAs(terms, event.code, policy)
+      return isCapture ? 'capture_rejected' : declinedAs(terms, event.code, policy)
     case 'REJECTED':
-      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
+      return refused
     case 'NOT_SENT':
-      return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
+      return unsent
     case 'OPERATION_NOT_BOOKED':
-      if (isCaptureOfCreate(terms, operation)) return event.isRefused ? 'capture_rejected' : 'capture_not_sent'
-      return event.isRefused ? 'provider_rejected' : 'network_unavailable'
+      return event.isRefused ? refused : unsent
     case 'SALE_GONE':
       return operation.kind === 'authorization' && event.sale?.status === 'denied'
         ? declinedAs(terms, event.sale.declinedCode, policy)

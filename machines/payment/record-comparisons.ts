@@ -147,13 +147,7 @@ const ofCharge: Compare = (known, answer) => {
   if (sale.isChargedBack && progress.status !== 'charged_back') return shown('CHARGED_BACK', answer)
   const voided = voidedOf(sale, [knownCents])
   const voidedCents = voided?.cents ?? knownCents
-  if (progress.refundedCents > 0 && voidedCents < knownCents) {
-    if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
-    // Only what the network reported can take a refund back. A closed sale has not lost one.
-    if (!isReported(known) || sale.status === 'voided') return contradicted(answer)
-    const refundedCents = Math.max(0, voidedCents - voidedElsewhereCents(progress.refunds))
-    return { ...shown('REFUND_REVERSED', answer), refundedCents }
-  }
+  if (progress.refundedCents > 0 && voidedCents < knownCents) return ofMissingRefund(known, answer, voidedCents)
   if (isCapturedOtherwise(known, sale)) {
     const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
     return { ...shown('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
@@ -161,6 +155,15 @@ const ofCharge: Compare = (known, answer) => {
   if (voidedCents !== knownCents) return shown('REFUNDED_EXTERNALLY', answer)
   // Never passed over: an operator must know that the record counts what was never captured.
   return voided?.isRestCounted && progress.reviewReason === null ? contradicted(answer) : nothingNew(known, answer)
+}
+
+/** The record shows less refunded than this service knows. */
+function ofMissingRefund(known: Known, answer: FoundEvent, voidedCents: number): Finding {
+  if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
+  // Only what the network reported can take a refund back. A closed sale has not lost one.
+  if (!isReported(known) || answer.sale.status === 'voided') return contradicted(answer)
+  const refundedCents = Math.max(0, voidedCents - voidedElsewhereCents(known.progress.refunds))
+  return { ...shown('REFUND_REVERSED', answer), refundedCents }
 }
 
 /** For each place of the chart in which the payment waits for an answer. */

@@ -48,40 +48,43 @@ export interface KnownSaleStore {
 export function createKnownSaleStore(redis: Redis): KnownSaleStore {
   const find = async (): Promise<KnownSale | 'damaged' | null> => {
     const text = await redis.get(keys.knownSale())
-    if (text === null) return null
-    try {
-      return storedKnownSale.decode(text)
-    } catch (error) {
-      if (error instanceof DamagedValue) return 'damaged'
-      throw error
-    }
+    return text === null ? null : decodeNoted(text)
   }
   const read = async (): Promise<KnownSale | null> => {
     const found = await find()
     return found === 'damaged' ? null : found
   }
+  const note = async (sale: KnownSale): Promise<void> => void (await redis.set(keys.knownSale(), encodeKnownSale(sale)))
   const write = async (
     sale: Pick<KnownSale, 'account' | 'orderId'>,
     nowMs: number,
     shown: VoidedShown = 'never'
   ): Promise<void> => {
-    const found = await find()
-    const before = found === 'damaged' ? null : found
+    const before = await find()
     // Since when this account is in use, a damaged note does not tell: it may be since now.
-    const isOtherAccount = found === 'damaged' || (before !== null && before.account !== sale.account)
-    const voided = isOtherAccount ? shown : more(shown, before?.voidedShown ?? 'never')
-    const isFresh = before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS
-    if (isFresh && voided === before.voidedShown) return
-    const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
-    const noted: KnownSale = isFresh
-      ? { ...before, voidedShown: voided }
-      : { ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided }
-    await redis.set(keys.knownSale(), encodeKnownSale(noted))
+    if (before === 'damaged' || (before !== null && before.account !== sale.account)) {
+      return await note({ ...sale, accountSinceMs: nowMs, notedAtMs: nowMs, voidedShown: shown })
+    }
+    const voided = more(shown, before?.voidedShown ?? 'never')
+    if (before === null || nowMs - before.notedAtMs >= KNOWN_SALE_FRESH_MS) {
+      const accountSinceMs = before?.accountSinceMs ?? 0
+      return await note({ ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided })
+    }
+    if (voided !== before.voidedShown) await note({ ...before, voidedShown: voided })
   }
   return {
     read,
     remember: (sale, nowMs) => write(sale, nowMs),
     rememberVoided: write
+  }
+}
+
+function decodeNoted(text: string): KnownSale | 'damaged' {
+  try {
+    return storedKnownSale.decode(text)
+  } catch (error) {
+    if (error instanceof DamagedValue) return 'damaged'
+    throw error
   }
 }
 

@@ -162,12 +162,8 @@ export class WebhookLog {
       // The test environment's time can be ahead of the journal's: then the event is among the last ones.
       const [since, last] = [this.delivered(merchantId, atMs), this.delivered(merchantId, 0, true)]
       for (const list of [this.waiting(merchantId, max), since, last]) {
-        let count = 0
-        for await (const event of list) {
-          signal?.throwIfAborted()
-          if (event.eventId === eventId) return event
-          if (++count >= max) break
-        }
+        const found = await findIn(list, eventId, max, signal)
+        if (found !== null) return found
       }
     }
     return null
@@ -292,6 +288,21 @@ export class WebhookLog {
         yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
     }
   }
+}
+
+async function findIn(
+  list: AsyncIterable<LoggedEvent>,
+  eventId: string,
+  max: number,
+  signal?: AbortSignal
+): Promise<LoggedEvent | null> {
+  let count = 0
+  for await (const event of list) {
+    signal?.throwIfAborted()
+    if (event.eventId === eventId) return event
+    if (++count >= max) break
+  }
+  return null
 }
 
 /** An event of which nothing is known but its state. */

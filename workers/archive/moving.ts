@@ -22,20 +22,23 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, st
   const { log } = deps
   let problem: string | undefined
   let isPrepared = false
+  const round = async (): Promise<number> => {
+    if (!isPrepared) await prepare()
+    isPrepared = true
+    const idleMs = await moveRound(deps, stopping)
+    if (problem !== undefined) log.info('payments move to the archive again')
+    problem = undefined
+    return pauseAfterMs(idleMs)
+  }
+  const pauseAfterFault = (error: unknown, pauseMs: number): number => {
+    const isFirst = problem === undefined
+    if (isFirst) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
+    problem = `payments do not move to the archive: ${reasonOf(error)}`
+    return isFirst ? pauseMs : Math.min(2 * pauseMs, PAUSE_MAX_MS)
+  }
   const run = async (): Promise<void> => {
     for (let pauseMs = PAUSE_MIN_MS; !stopping.aborted; await delay(pauseMs, stopping)) {
-      try {
-        if (!isPrepared) await prepare()
-        isPrepared = true
-        const idleMs = await moveRound(deps, stopping)
-        if (problem !== undefined) log.info('payments move to the archive again')
-        problem = undefined
-        pauseMs = pauseAfterMs(idleMs)
-      } catch (error) {
-        if (problem === undefined) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
-        else pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
-        problem = `payments do not move to the archive: ${reasonOf(error)}`
-      }
+      pauseMs = await round().catch(error => pauseAfterFault(error, pauseMs))
     }
   }
   const running = run()

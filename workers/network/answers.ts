@@ -57,17 +57,34 @@ function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   if (!isRecord(body) || !isRecord(payment)) return ambiguous('an answer without a payment')
   if ((textIn(body, 'MerchantOrderId') ?? asked.orderId) !== asked.orderId) return ambiguous('a sale of another order')
   const status = integerIn(payment, 'Status')
-  const code = textIn(payment, 'ReturnCode')
-  const isApprovedCode = code !== null && APPROVED_CODES.includes(plainCode(code))
-  const references = referencesIn(payment)
-  if (status === SaleStatus.denied || status === SaleStatus.aborted) {
-    if (isApprovedCode) return unproven(`a denial with the code ${code} of an approval`)
-    if (proofOfDenial(code ?? '') === 'refused') return { kind: 'declined', code: code ?? 'unspecified', references }
-    return ambiguous(`a denial with the code ${code}, which asks to query first`)
+  switch (status) {
+    case SaleStatus.denied:
+    case SaleStatus.aborted:
+      return denialOutcome(payment)
+    case SaleStatus.authorised:
+    case SaleStatus.captured:
+      return approvalOutcome(payment, asked, status === SaleStatus.captured)
+    default:
+      return ambiguous(`a sale in status ${status}`)
   }
-  const isCaptured = status === SaleStatus.captured
-  if (!isCaptured && status !== SaleStatus.authorised) return ambiguous(`a sale in status ${status}`)
-  if (code !== null && !isApprovedCode) return unproven(`an approval with the code ${code}`)
+}
+
+function isApprovedCode(code: string | null): boolean {
+  return code !== null && APPROVED_CODES.includes(plainCode(code))
+}
+
+function denialOutcome(payment: WireObject): CallOutcome {
+  const code = textIn(payment, 'ReturnCode')
+  if (isApprovedCode(code)) return unproven(`a denial with the code ${code} of an approval`)
+  if (proofOfDenial(code ?? '') !== 'refused')
+    return ambiguous(`a denial with the code ${code}, which asks to query first`)
+  return { kind: 'declined', code: code ?? 'unspecified', references: referencesIn(payment) }
+}
+
+function approvalOutcome(payment: WireObject, asked: Asked, isCaptured: boolean): CallOutcome {
+  const code = textIn(payment, 'ReturnCode')
+  const references = referencesIn(payment)
+  if (code !== null && !isApprovedCode(code)) return unproven(`an approval with the code ${code}`)
   // The query returns the amount that counts; until then no amount is reported.
   const amounts = isCaptured ? ['Amount', 'CapturedAmount'] : ['Amount']
   if (amounts.some(field => hasValue(payment, field) && integerIn(payment, field) !== asked.amountCents)) {

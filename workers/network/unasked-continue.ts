@@ -39,22 +39,27 @@ function filter(socket: Socket): void {
   socket.read = size => {
     const chunk: Buffer | null = read(size)
     if (!isAtHead || chunk === null) return chunk
-    let bytes: Buffer = held === null ? chunk : Buffer.concat([held, chunk])
-    held = null
-    while (bytes.length > 0 && dropped < DROPPED_MAX && mayBeContinue(bytes)) {
-      const end = bytes.indexOf('\r\n\r\n')
-      if (end === -1 && bytes.length < HEAD_BYTES_MAX) {
-        held = bytes
-        return null
-      }
-      if (end === -1) break
-      dropped++
-      bytes = bytes.subarray(end + 4)
-    }
-    if (bytes.length === 0) return null
-    isAtHead = false
-    return bytes
+    const rest = withoutContinues(held === null ? chunk : Buffer.concat([held, chunk]), DROPPED_MAX - dropped)
+    dropped += rest.dropped
+    isAtHead = rest.isIncomplete
+    held = isAtHead ? rest.bytes : null
+    return isAtHead ? null : rest.bytes
   }
+}
+
+/** `isIncomplete`: the head of the answer, or of one more to drop, is still to come. */
+function withoutContinues(
+  read: Buffer,
+  droppedMax: number
+): { readonly bytes: Buffer; readonly dropped: number; readonly isIncomplete: boolean } {
+  let bytes = read
+  let dropped = 0
+  for (; bytes.length > 0 && dropped < droppedMax && mayBeContinue(bytes); dropped++) {
+    const end = bytes.indexOf('\r\n\r\n')
+    if (end === -1) return { bytes, dropped, isIncomplete: bytes.length < HEAD_BYTES_MAX }
+    bytes = bytes.subarray(end + 4)
+  }
+  return { bytes, dropped, isIncomplete: bytes.length === 0 }
 }
 
 function mayBeContinue(bytes: Buffer): boolean {

@@ -11,8 +11,9 @@ import { timeFor } from './command-start.js'
 export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun): Promise<void> {
   for (;;) {
     const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
-    const nowMs = payment === null ? 0 : timeFor(payment, deps)
-    const erased = payment === null ? null : withoutBuyer(payment, nowMs)
+    if (payment === null) return await recorder.finish(null)
+    const nowMs = timeFor(payment, deps)
+    const erased = withoutBuyer(payment, nowMs)
     if (erased !== null) {
       onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
@@ -22,7 +23,7 @@ export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun)
       if (written !== 'committed') return
     }
     const current = erased ?? payment
-    if (current !== null && isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)
+    if (isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)
     return await recorder.finish(null)
   }
 }

@@ -1,13 +1,11 @@
-/** The event that a command is for its payment, or none when the command was done before. */
+/** What a command means to its payment. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
 import { askedEvent, CALL_MAX_MS, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
 import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
-/**
- * Null: nothing is left to do.
- */
+/** The event that a command is for its payment. Null: nothing is left to do. */
 export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
   const { command } = entry
   const { progress } = payment
@@ -28,17 +26,20 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
       return { type: 'REVIEW_RESOLVED', nowMs }
     case 'conclude_operation':
       return { type: 'OPERATION_CONCLUDED', isBooked: command.isBooked, nowMs }
-    case 'wake': {
-      const dueMs = wakeAtMs(progress)
-      if (isUnderWay(progress) && (dueMs === null || entry.deliveryCount > 0))
-        return underWayEvent(payment, entry, nowMs)
-      if (dueMs !== null && dueMs <= nowMs) return wakeEvent(progress, nowMs)
-      return isUnvouched(payment, policy) ? comparisonEvent(payment, nowMs) : null
-    }
+    case 'wake':
+      return eventOfWakeUp(payment, entry, nowMs, policy)
     // It is no event: erase-buyer.ts.
     case 'erase_buyer':
       return null
   }
+}
+
+function eventOfWakeUp(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
+  const { progress } = payment
+  const dueMs = wakeAtMs(progress)
+  if (isUnderWay(progress) && (dueMs === null || entry.deliveryCount > 0)) return underWayEvent(payment, entry, nowMs)
+  if (dueMs !== null && dueMs <= nowMs) return wakeEvent(progress, nowMs)
+  return isUnvouched(payment, policy) ? comparisonEvent(payment, nowMs) : null
 }
 
 /**

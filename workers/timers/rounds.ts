@@ -76,13 +76,19 @@ export async function takeoverRound<E extends StreamEntry>(
 ): Promise<void> {
   await inEach(redis, partitionNumbers(partitions), async partition => {
     for (const { consumer, entries, unreadable } of await orphanedCommands(redis, work, partition, living)) {
-      for (const entry of entries) {
-        const giveBack = (await work.isBegun(redis, entry)) ? requeueCommand : requeueEntry
-        if (await giveBack(redis, work, entry)) tookOver(consumer)
-      }
-      for (const entry of unreadable) if (await requeueEntry(redis, work, entry)) tookOver(consumer)
+      const requeues = [
+        ...entries.map(entry => () => giveBack(redis, work, entry)),
+        ...unreadable.map(entry => () => requeueEntry(redis, work, entry))
+      ]
+      for (const requeue of requeues) if (await requeue()) tookOver(consumer)
     }
   })
+}
+
+/** A death counts for what was begun. */
+async function giveBack<E extends StreamEntry>(redis: Redis, work: WorkKind<E>, entry: E): Promise<boolean> {
+  const requeue = (await work.isBegun(redis, entry)) ? requeueCommand : requeueEntry
+  return await requeue(redis, work, entry)
 }
 
 /**
