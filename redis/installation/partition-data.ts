@@ -4,10 +4,19 @@ import { masterOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { type Counted, countedOf, counterOf, storedVouch, type Vouch } from './epochs.js'
 
-const setVouch = defineScript('set_vouch')
+const setVouch = defineNamedScript<{
+  keys: 'vouch' | 'counter' | 'begun' | 'reconcile' | 'due' | 'unvouched'
+  given: {
+    before: string | undefined
+    after: string
+    counter: string | undefined
+    newCounter: string | undefined
+    markAtMs: number | undefined
+  }
+}>('set_vouch')
 
 /** What one read of a partition finds. `text` and `counter`: as they are stored. */
 export interface PartitionData extends Counted {
@@ -51,12 +60,24 @@ export async function writeVouch(
   vouch: Vouch,
   markAtMs: number | null
 ): Promise<boolean> {
-  const lists = [keys.begun, keys.reconcile, keys.due, keys.unvouched]
-  const places = [keys.vouch, ...lists, keys.commitCounter].map(key => key(partition))
+  const named = {
+    vouch: keys.vouch(partition),
+    counter: keys.commitCounter(partition),
+    begun: keys.begun(partition),
+    reconcile: keys.reconcile(partition),
+    due: keys.due(partition),
+    unvouched: keys.unvouched(partition)
+  }
   const epoch = vouch.epochs.at(-1)?.number ?? 0
-  const counter = epoch > data.epoch ? counterOf({ epoch, count: data.count }) : ''
-  const values = [data.text, storedVouch.encode(vouch), markAtMs ?? '', data.counter, counter]
-  return (await setVouch(redis, places, values)) === 1
+  const answer = await setVouch(redis, named, {
+    before: data.text || undefined,
+    after: storedVouch.encode(vouch),
+    counter: data.counter || undefined,
+    // As a text: it has more digits than a number of Lua keeps when it becomes a text.
+    newCounter: epoch > data.epoch ? String(counterOf({ epoch, count: data.count })) : undefined,
+    markAtMs: markAtMs ?? undefined
+  })
+  return answer === 1
 }
 
 /** The id under which a server is master: another one after each start and promotion. */

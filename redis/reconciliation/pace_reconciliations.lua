@@ -5,26 +5,26 @@
 -- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
 -- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
--- KEYS[1] the pace: `[<format>,<tokens of the rate>,<allowance>,<ms>]`; absent or unreadable means full
--- ARGV[1] calls per second, which is also a full allowance
--- ARGV[2] calls that are wanted   ARGV[3] returned to the allowance
+-- keys.pace         string   `[<format>,<tokens of the rate>,<allowance>,<ms>]`; absent or unreadable means full
+-- given.perSecond   calls per second, which is also a full allowance
+-- given.wanted, given.returned   calls that are wanted, and those that are returned to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
-local perSecond = tonumber(ARGV[1])
+local perSecond = given.perSecond
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local burst = math.max(1, perSecond / 4)
 local tokens, allowance = burst, perSecond
-local stored = redis.call('GET', KEYS[1]) or ''
+local stored = redis.call('GET', keys.pace) or ''
 local tokensBefore, allowanceBefore, atMs = string.match(stored, '^%[1,([%d.]+),([%d.]+),(%d+)%]$')
 if tonumber(tokensBefore) and tonumber(allowanceBefore) then
   -- A clock that was set back must not drain the allowance.
   local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
   tokens = math.min(burst, tonumber(tokensBefore) + elapsedS * perSecond)
-  allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + tonumber(ARGV[3]))
+  allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + given.returned)
 end
 
-local granted = math.floor(math.min(tonumber(ARGV[2]), tokens, allowance))
-redis.call('SET', KEYS[1], string.format('[1,%.6f,%.6f,%.0f]', tokens - granted, allowance - granted, nowMs))
+local granted = math.floor(math.min(given.wanted, tokens, allowance))
+redis.call('SET', keys.pace, string.format('[1,%.6f,%.6f,%.0f]', tokens - granted, allowance - granted, nowMs))
 return granted

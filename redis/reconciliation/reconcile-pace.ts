@@ -7,9 +7,12 @@
  */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 
-const paceReconciliations = defineScript('pace_reconciliations')
+const paceReconciliations = defineNamedScript<{
+  keys: 'pace'
+  given: { perSecond: number; wanted: number; returned: number }
+}>('pace_reconciliations')
 
 export interface ReconcilePace {
   /** How many of `wanted` calls may be sent now: each of them must be sent, or returned. */
@@ -26,7 +29,7 @@ const PER_ANSWER = 2
 /** At most `perSecond` calls a second, and as many without an answer at the same time. */
 export function createReconcilePace(redis: Redis, perSecond: number): ReconcilePace {
   const pace = async (wanted: number, returned: number): Promise<number> =>
-    Number(await paceReconciliations(redis, [keys.reconcilePace()], [perSecond, wanted, returned]))
+    Number(await paceReconciliations(redis, { pace: keys.reconcilePace() }, { perSecond, wanted, returned }))
   return {
     take: wanted => pace(wanted, 0),
     returnUnused: async count => void (await pace(0, count)),

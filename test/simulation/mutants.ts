@@ -218,7 +218,7 @@ redis.call('XADD', KEYS[3], '*', 's'`
   'vouches-for-any-data': {
     description: 'Data that came back older is worked with as if nothing had been done since.',
     world: { isRestored: true },
-    script: replace("if ARGV[3] ~= '' then\n  -- Every new payment", 'if false then\n  -- Every new payment'),
+    script: replace('if given.markAtMs then\n  -- Every new payment', 'if false then\n  -- Every new payment'),
     worker: deps => ({ ...deps, unvouchedBeforeMs: () => 0 })
   },
   ...webhookMutants,

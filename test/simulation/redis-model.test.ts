@@ -194,7 +194,11 @@ function scriptSteps(random: Random): Steps {
       [one('text'), stream, one('pay'), 'zset1', 'zset2'],
       ['', 'payments', entry, consumer, '', '', one('member'), random.pick(['', version])]
     ),
-    script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
+    script(
+      'pace_reconciliations',
+      ['pace'],
+      [JSON.stringify({ perSecond: 1_000_000, wanted: random.pick([0, 2]), returned: random.pick([0, 2]) })]
+    ),
     script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]', '30']),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
