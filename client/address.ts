@@ -1,7 +1,7 @@
 /** The addresses that the client requests: below an address that the merchant gave, and about one id. */
 
 /** Throws a `TypeError` that names the option when its text is no address that requests can be sent to. */
-export function addressOf(option: string, text: string): URL {
+export function checkedAddress(option: string, text: string): URL {
   if (typeof text !== 'string' || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new TypeError(`\`${option}\` must be a URL, such as https://payments.example.`)
   }

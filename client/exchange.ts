@@ -1,7 +1,7 @@
 /** One try: one HTTP request, and the whole answer to it. */
 import { NoAnswerError } from './errors.js'
 import { watchSending } from './sending.js'
-import type { Answer } from './verdict.js'
+import type { ApiAnswer } from './verdict.js'
 
 export interface HttpRequest {
   readonly url: URL
@@ -19,7 +19,7 @@ export interface ExchangeOptions {
 }
 
 /** Never rejects: a missing answer is a result, too. */
-export async function exchange(request: HttpRequest, options: ExchangeOptions): Promise<Answer | NoAnswerError> {
+export async function exchange(request: HttpRequest, options: ExchangeOptions): Promise<ApiAnswer | NoAnswerError> {
   const { url, body, key, ...rest } = request
   const { signal, timeoutMs } = options
   const sending = key === undefined ? undefined : watchSending(key)
@@ -47,7 +47,7 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
 }
 
 /** An answer of the service, or `unreadable` when something else answered, such as a proxy. */
-function answerOf({ status, headers }: Response, text: string, { origin }: URL): Answer | NoAnswerError {
+function answerOf({ status, headers }: Response, text: string, { origin }: URL): ApiAnswer | NoAnswerError {
   const body = status === 204 ? {} : parse(text)
   if (isObject(body) && (status < 300 || hasErrorCode(body))) return { status, headers, body }
   return new NoAnswerError('unreadable', `${origin} answered ${status} with something that is not the API's.`, {

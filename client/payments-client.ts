@@ -5,7 +5,7 @@ import type { CallOptions, ClientOptions } from './options.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
 import { TestEnvironment } from './test-environment.js'
-import { MethodGroup, Transport } from './transport.js'
+import { ApiTransport, MethodGroup } from './transport.js'
 import type { RegisteredWebhookEndpoint, WebhookEndpoint } from './webhook-types.js'
 
 export class PaymentsClient {
@@ -13,11 +13,11 @@ export class PaymentsClient {
   readonly cards: Cards
   readonly webhookEndpoint: WebhookEndpoints
   readonly test: TestEnvironment
-  readonly #transport: Transport
+  readonly #transport: ApiTransport
 
   /** Throws a `TypeError` for options that cannot work. */
   constructor(options: ClientOptions) {
-    this.#transport = new Transport(options)
+    this.#transport = new ApiTransport(options)
     this.payments = new Payments(this.#transport)
     this.cards = new Cards(this.#transport)
     this.webhookEndpoint = new WebhookEndpoints(this.#transport)

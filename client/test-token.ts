@@ -1,5 +1,5 @@
 /** One-use tokens for automated tests of a merchant's server, where no buyer types a card. */
-import { addressOf, below } from './address.js'
+import { below, checkedAddress } from './address.js'
 import { bodyText } from './body-text.js'
 import { ApiError, NoAnswerError } from './errors.js'
 import { exchange } from './exchange.js'
@@ -52,7 +52,7 @@ async function create(
   }
   const headers = { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' }
   const body = bodyText({ ...request })
-  const url = below(addressOf('tokensUrl', tokensUrl), '/v1/tokens')
+  const url = below(checkedAddress('tokensUrl', tokensUrl), '/v1/tokens')
   const answer = await exchange({ url, method: 'POST', headers, body }, { fetch, timeoutMs: 16_000, signal: undefined })
   if (answer instanceof NoAnswerError) throw answer
   if (answer.status < 400) return answer.body as Token

@@ -1,7 +1,7 @@
 /** Sends a request until its result is known, or its deadline ends. Used by every call of the client. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addressOf, below } from './address.js'
+import { below, checkedAddress } from './address.js'
 import type { Payment } from './answer-types.js'
 import { bodyText } from './body-text.js'
 import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
@@ -13,7 +13,7 @@ import {
   checkEncryption,
   type MoneyOptions
 } from './options.js'
-import { type Answer, errorOf, pauseMs, type Verdict, verdictOf } from './verdict.js'
+import { type ApiAnswer, errorOf, pauseMs, type Verdict, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -29,14 +29,14 @@ const DEADLINE_MS = 30_000
 const RETRIES_MAX = 3
 const RETRY_PAUSE_MS = 250
 
-export class Transport {
+export class ApiTransport {
   readonly #options: ClientOptions
   readonly #address: URL
 
   /** Throws a `TypeError` for options that cannot work. */
   constructor(options: ClientOptions) {
     checkClientOptions(options)
-    this.#address = addressOf('baseUrl', options.baseUrl)
+    this.#address = checkedAddress('baseUrl', options.baseUrl)
     checkEncryption(this.#address, options.apiKey)
     this.#options = options
   }
@@ -60,7 +60,7 @@ export class Transport {
     for (let failures = 0; ; ) {
       const answer = await attempt()
       const verdict = verdictOf(answer, mayBeAccepted)
-      if (verdict === 'success') return (answer as Answer).body as T
+      if (verdict === 'success') return (answer as ApiAnswer).body as T
       if (verdict !== 'in_progress') failures++
       payment = acceptedPayment(answer) ?? payment
       isSent ||= verdict !== 'not_sent'
@@ -85,7 +85,7 @@ export class Transport {
     request: ApiRequest,
     key: string | undefined,
     options: MoneyOptions
-  ): () => Promise<Answer | NoAnswerError> {
+  ): () => Promise<ApiAnswer | NoAnswerError> {
     const { method, path, query } = request
     const url = below(this.#address, path)
     for (const [name, value] of Object.entries(query ?? {})) {
@@ -126,21 +126,21 @@ function isStillOpen(verdict: Verdict, mayBeAccepted: boolean): boolean {
 
 /** Methods of the client that belong together. */
 export class MethodGroup {
-  protected readonly send: Transport['send']
+  protected readonly send: ApiTransport['send']
 
-  constructor(transport: Transport) {
+  constructor(transport: ApiTransport) {
     this.send = (request, options) => transport.send(request, options)
   }
 }
 
 /** The payment of a 202. */
-function acceptedPayment(answer: Answer | NoAnswerError): Payment | null {
+function acceptedPayment(answer: ApiAnswer | NoAnswerError): Payment | null {
   return 'body' in answer && answer.status === 202 ? (answer.body as Payment) : null
 }
 
 /** What a call ends with; `open`: what is known of a request that may have moved money. */
 function failureOf(
-  answer: Answer | NoAnswerError,
+  answer: ApiAnswer | NoAnswerError,
   signal: AbortSignal | undefined,
   open: { readonly key: string; readonly payment: Payment | null } | null
 ): unknown {
@@ -148,14 +148,14 @@ function failureOf(
   return open === null ? reason : new OutcomeUnknownError(open.key, open.payment, reason)
 }
 
-function thrownFor(answer: Answer | NoAnswerError): Error {
+function thrownFor(answer: ApiAnswer | NoAnswerError): Error {
   if (answer instanceof NoAnswerError) return answer
   if (answer.status === 202) return new Error('The request is accepted, and has no result yet.')
   return new ApiError(answer.status, errorOf(answer))
 }
 
 /** Fields of an answer for the log. */
-function wordsOf(answer: Answer | NoAnswerError): object {
+function wordsOf(answer: ApiAnswer | NoAnswerError): object {
   if (answer instanceof NoAnswerError) return { code: answer.code, problem: answer.message }
   const { status, headers } = answer
   return { status, ...(status >= 400 && { code: errorOf(answer).code }), request_id: headers.get('X-Request-Id') }

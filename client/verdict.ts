@@ -3,7 +3,7 @@ import type { ErrorEnvelope } from './answer-types.js'
 import { NoAnswerError } from './errors.js'
 
 /** A whole answer of the service. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: object
@@ -24,7 +24,7 @@ const NOT_TAKEN = [408, 429]
 const BEFORE_THE_KEY = [401, 403]
 
 /** `mayBeAccepted`: an earlier try of the same request may have been. */
-export function verdictOf(answer: Answer | NoAnswerError, mayBeAccepted: boolean): Verdict {
+export function verdictOf(answer: ApiAnswer | NoAnswerError, mayBeAccepted: boolean): Verdict {
   if (answer instanceof NoAnswerError) return answer.code === 'not_sent' ? 'not_sent' : 'unknown'
   const { status } = answer
   if (status === 202) return 'in_progress'
@@ -37,7 +37,7 @@ export function verdictOf(answer: Answer | NoAnswerError, mayBeAccepted: boolean
 }
 
 /** The body of an answer from 400 on; `transport.ts` has checked its form. */
-export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
+export function errorOf({ body }: ApiAnswer): ErrorEnvelope['error'] {
   return (body as ErrorEnvelope).error
 }
 
@@ -47,7 +47,7 @@ const PAUSE_MAX_MS = 8_000
  * How long to wait before the next try: at least `Retry-After`, and longer after each failure. Jitter spreads the retries
  * of clients that failed together.
  */
-export function pauseMs(answer: Answer | NoAnswerError, failures: number, firstMs: number): number {
+export function pauseMs(answer: ApiAnswer | NoAnswerError, failures: number, firstMs: number): number {
   const backOffMs = Math.min(firstMs * 2 ** Math.max(0, failures - 1), PAUSE_MAX_MS)
   const askedMs = answer instanceof NoAnswerError ? 0 : retryAfterMs(answer.headers.get('Retry-After'))
   return Math.max(askedMs, backOffMs / 2) + (Math.random() * backOffMs) / 2

@@ -6,7 +6,7 @@ import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import type { Cards } from '../cards/store-card.js'
-import type { Payments } from '../payments/payments-port.js'
+import type { PaymentsPort } from '../payments/payments-port.js'
 import type { TestEnvironment } from '../test-environment/test-environment.js'
 import type { WebhookEndpoints } from '../webhook-endpoint/webhook-endpoints.js'
 import type { Admission } from './admission.js'
@@ -50,7 +50,7 @@ export interface RouteDeps {
   readonly admission: Admission
   /** Null: no limit. */
   readonly rateLimiter: RateLimiter | null
-  readonly payments: Payments
+  readonly payments: PaymentsPort
   readonly cards: Cards
   readonly webhookEndpoints: WebhookEndpoints
   /** Not used in live, which has no routes for it. */

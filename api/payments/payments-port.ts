@@ -54,7 +54,7 @@ export type Submission =
   | { readonly kind: 'conflict'; readonly paymentId: string }
   | { readonly kind: 'not_found' }
 
-export interface Payments {
+export interface PaymentsPort {
   /** Throws `ServiceError` `invalid_token` or `unknown_card` before acceptance, `service_unavailable` when Redis does not answer. */
   create(scope: RequestScope, request: CreateRequest): Promise<Submission>
   /** `amountCents` null: everything. */

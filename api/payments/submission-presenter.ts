@@ -9,7 +9,7 @@ import { shownFailureOf } from '../../machines/model.js'
 import { rejectionCodeOf } from '../../machines/status-change.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { ServiceError } from '../http/service-error.js'
-import type { Payments, Submission } from './payments-port.js'
+import type { PaymentsPort, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'
 
@@ -69,7 +69,7 @@ export function answerTo<First extends 200 | 201>(
  * now: the answer is complete without it.
  */
 export async function whyFailed(
-  payments: Pick<Payments, 'read'>,
+  payments: Pick<PaymentsPort, 'read'>,
   submission: Submission,
   environment: Environment
 ): Promise<FailureDetails> {

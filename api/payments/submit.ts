@@ -34,7 +34,7 @@ import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept } from './acceptance.js'
-import type { CreateRequest, Payments, RequestScope, Submission } from './payments-port.js'
+import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 
@@ -48,7 +48,7 @@ export interface SubmitDeps extends RequestCardDeps {
 const DAY_MS = 24 * 3_600_000
 
 /** Accepts payment requests for the workers, and reads payments. */
-export function createPayments(deps: SubmitDeps): Payments {
+export function createPayments(deps: SubmitDeps): PaymentsPort {
   return {
     create: (scope, request) => create(deps, recorded(deps, scope), request),
     capture: (scope, paymentId, amountCents) =>

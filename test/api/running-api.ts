@@ -7,7 +7,7 @@ import { Admission } from '../../api/http/admission.js'
 import { createApp } from '../../api/http/api-app.js'
 import { createAuthenticator } from '../../api/http/authenticator.js'
 import { serve } from '../../api/http/http-server.js'
-import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
+import type { CreateRequest, PaymentsPort, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import { loadReference } from '../../api/reference/reference.js'
 import type { TestEnvironment } from '../../api/test-environment/test-environment.js'
 import type { RegisteredEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
@@ -24,7 +24,7 @@ export const SECRET = 'secret-of-the-first-merchant'
 export const API_KEY = `svc_test.k_full.${SECRET}`
 
 /** What a test's command path was asked, and what it answers. */
-export interface ScriptedPayments extends Payments {
+export interface ScriptedPayments extends PaymentsPort {
   submission: Submission | Error | Promise<Submission> | null
   payment: Payment | null
   page: PaymentPage

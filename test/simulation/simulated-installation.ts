@@ -2,7 +2,7 @@
  * The service in a world: the real code of `api`, `payments`, `timers` and `webhooks` over simulated servers, and a
  * supervisor that starts anew what dies.
  */
-import type { Payments } from '../../api/payments/payments-port.js'
+import type { PaymentsPort } from '../../api/payments/payments-port.js'
 import { createPayments } from '../../api/payments/submit.js'
 import type { PaymentArchive } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
@@ -58,7 +58,7 @@ const ENVIRONMENT = 'live'
 export interface Api {
   readonly process: Process
   /** Undefined until it is ready. */
-  payments: Payments | undefined
+  payments: PaymentsPort | undefined
 }
 
 export class Installation {

@@ -3,7 +3,7 @@
  * not come: sends the same request with the same key again, until there is a result.
  */
 import { ServiceError } from '../../api/http/service-error.js'
-import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
+import type { CreateRequest, PaymentsPort, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentStatus } from '../../machines/model.js'
 import { shortHash } from '../../redis/keys.js'
@@ -31,10 +31,10 @@ export interface Merchant {
   readonly complaints: string[]
 }
 
-type Call = (payments: Payments, scope: RequestScope) => Promise<Submission>
+type Call = (payments: PaymentsPort, scope: RequestScope) => Promise<Submission>
 
 const CLIENT_TIMEOUT_MS = 15_000
-/** Payments on a page of the list. Few, so that worlds have pages from both stores. */
+/** PaymentsPort on a page of the list. Few, so that worlds have pages from both stores. */
 const PAGE = 2
 const PATIENCE_MS = 3_000
 
@@ -201,7 +201,7 @@ export class MerchantClient implements Merchant {
   }
 
   /** A call over a wire to any API process; it rejects when the process dies or the wire breaks. */
-  #http<T>(call: (payments: Payments) => Promise<T>): Promise<T> {
+  #http<T>(call: (payments: PaymentsPort) => Promise<T>): Promise<T> {
     const world = this.#world
     const { apis } = this.#installation
     const api: Api | undefined = apis[world.random.between(0, apis.length - 1)]

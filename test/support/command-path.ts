@@ -3,7 +3,7 @@
  * plain texts, and no request waits for replies: a test lets a worker work, and repeats the request for its result.
  */
 
-import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
+import type { CreateRequest, PaymentsPort, RequestScope } from '../../api/payments/payments-port.js'
 import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
 import { noTexts } from '../../machines/model.js'
@@ -60,7 +60,7 @@ export async function aCommandPath(
 
 export class CommandPath {
   readonly deps: SubmitDeps
-  readonly payments: Payments
+  readonly payments: PaymentsPort
   readonly #test: TestRedis
 
   constructor(test: TestRedis, deps: SubmitDeps) {

@@ -1,6 +1,6 @@
 /** The form in the frame: formats typed text, marks a wrong field when the buyer leaves it, and reads the card. */
 import { brandOf } from '../../../machines/card-brands.js'
-import { FIELD_NAMES, type FieldName, type ProblemCode, problemOf, type TypedCard } from './card-rules.js'
+import { type EnteredCard, FIELD_NAMES, type FieldName, type ProblemCode, problemOf } from './card-rules.js'
 import type { Texts } from './texts.js'
 import { caretIn, cvvLengthsOf, digitsOf, formatExpiry, formatNumber, layoutOf } from './typing.js'
 
@@ -29,7 +29,7 @@ export interface CardForm {
   /** The brand of the number as far as it was typed, or `null`. */
   brand(): string | null
   isComplete(): boolean
-  card(): TypedCard
+  card(): EnteredCard
   /** Marks every broken rule, and focuses the first wrong field; empty when the card may be sent. */
   check(): readonly (readonly [FieldName, ProblemCode])[]
   /** Marks the problems that `tokens` found. */
@@ -47,7 +47,7 @@ export interface CardForm {
 export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: () => void, cvvOf?: string): CardForm {
   const names: readonly FieldName[] = cvvOf === undefined ? FIELD_NAMES : ['cvv']
   const inputOf = (name: FieldName): HTMLInputElement => elementOf(`#${name}`, HTMLInputElement)
-  const card = (): TypedCard => ({
+  const card = (): EnteredCard => ({
     number: inputOf('number').value,
     expiry: inputOf('expiry').value,
     cvv: inputOf('cvv').value,

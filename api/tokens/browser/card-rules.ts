@@ -11,7 +11,7 @@ import { digitsOf, readExpiry } from './typing.js'
 
 export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
 export type FieldName = (typeof FIELD_NAMES)[number]
-export type TypedCard = Readonly<Record<FieldName, string>>
+export type EnteredCard = Readonly<Record<FieldName, string>>
 
 /** Codes, not sentences: each has a text in every language (texts.ts). */
 export type ProblemCode =
@@ -37,7 +37,7 @@ interface Facts {
   readonly cvvLengths: readonly number[]
 }
 
-const rules: Record<FieldName, (card: TypedCard, facts: Facts) => ProblemCode | null> = {
+const rules: Record<FieldName, (card: EnteredCard, facts: Facts) => ProblemCode | null> = {
   number: card => {
     const digits = digitsOf(card.number)
     if (digits === '') return 'number_missing'
@@ -68,6 +68,6 @@ const rules: Record<FieldName, (card: TypedCard, facts: Facts) => ProblemCode | 
 }
 
 /** The problem of one field, or `null` when it is valid. */
-export function problemOf(field: FieldName, card: TypedCard, facts: Facts): ProblemCode | null {
+export function problemOf(field: FieldName, card: EnteredCard, facts: Facts): ProblemCode | null {
   return rules[field](card, facts)
 }

@@ -5,7 +5,7 @@ export const LOCALES = ['en', 'pt-BR'] as const
 export type Locale = (typeof LOCALES)[number]
 
 /** Why there is no token, although the card may be valid. */
-export type FailureCode = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
+export type TokenizeFailure = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
 
 export interface Texts {
   readonly frameTitle: string
@@ -14,7 +14,7 @@ export interface Texts {
   readonly cvvHint: (...digits: readonly number[]) => string
   readonly testHint: string
   readonly problems: Readonly<Record<ProblemCode, string>>
-  readonly failures: Readonly<Record<FailureCode, string>>
+  readonly failures: Readonly<Record<TokenizeFailure, string>>
 }
 
 const en: Texts = {

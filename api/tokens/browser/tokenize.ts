@@ -1,15 +1,15 @@
 /** The requests of the frame to `tokens`, its own origin: check the key, and send the typed card. */
 import { isRecord } from '../../../runtime/json.js'
-import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
+import type { EnteredCard, FieldName, ProblemCode } from './card-rules.js'
 import type { CvvToken, FieldsToken } from './fields-values.js'
-import type { FailureCode } from './texts.js'
+import type { TokenizeFailure } from './texts.js'
 import { digitsOf, readExpiry } from './typing.js'
 
 /** The result for a card. `problems`: broken rules that the buyer can correct; `failure`: any other reason. */
 export type Tokenization =
   | { readonly kind: 'token'; readonly token: FieldsToken | CvvToken }
   | { readonly kind: 'problems'; readonly problems: Readonly<Partial<Record<FieldName, ProblemCode>>> }
-  | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
+  | { readonly kind: 'failure'; readonly code: string; readonly text: TokenizeFailure }
 
 const TIMEOUT_MS = 20_000
 /** The fields are ready only after the check of the key, and a slow answer must not delay buyers. */
@@ -35,7 +35,7 @@ export async function keyRefusal(publishableKey: string): Promise<string | null>
 }
 
 /** Never rejects. `card` has passed the rules of the form. */
-export function tokenize(publishableKey: string, card: TypedCard): Promise<Tokenization> {
+export function tokenize(publishableKey: string, card: EnteredCard): Promise<Tokenization> {
   const expiry = readExpiry(card.expiry)
   const content = {
     card_number: digitsOf(card.number),
@@ -48,7 +48,7 @@ export function tokenize(publishableKey: string, card: TypedCard): Promise<Token
 }
 
 /** The same for the security code of a stored card. */
-export function tokenizeCvv(publishableKey: string, { cvv }: TypedCard): Promise<Tokenization> {
+export function tokenizeCvv(publishableKey: string, { cvv }: EnteredCard): Promise<Tokenization> {
   return send(publishableKey, { cvv }, readCvvToken)
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { problemOf, type TypedCard } from '../../../api/tokens/browser/card-rules.js'
+import { type EnteredCard, problemOf } from '../../../api/tokens/browser/card-rules.js'
 import { cssVariables } from '../../../api/tokens/browser/style-options.js'
 import { LOCALES, localeFor, texts } from '../../../api/tokens/browser/texts.js'
 import {
@@ -14,7 +14,7 @@ import {
 import { testCards } from '../../../machines/test-cards.js'
 
 const NOW_MS = Date.UTC(2026, 10, 20)
-const card: TypedCard = { number: '4024 0071 5376 0060', expiry: '12 / 30', cvv: '123', name: 'Ada Lovelace' }
+const card: EnteredCard = { number: '4024 0071 5376 0060', expiry: '12 / 30', cvv: '123', name: 'Ada Lovelace' }
 
 describe('hosted fields: what is typed', () => {
   for (const [typed, shown] of [
