@@ -89,10 +89,10 @@ export class ChaosClient {
     await Promise.all([...this.#running])
   }
 
-  /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks, a new one if asked for. */
-  async registerWebhook(url: string, isRotation = false): Promise<string> {
+  /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks. */
+  async registerWebhook(url: string): Promise<string> {
     const client = new PaymentsClient({ baseUrl: this.#pick(this.#target.apiUrls), apiKey: this.#target.apiKey })
-    return (await client.webhookEndpoint.register({ url, rotate_secret: isRotation })).secret
+    return (await client.webhookEndpoint.register({ url })).secret
   }
 
   /** The payment as the service shows it; null when it does not know it. */

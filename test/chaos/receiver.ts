@@ -24,8 +24,8 @@ export interface ChaosReceiver {
   readonly events: ReadonlyMap<string, readonly ReceivedEvent[]>
   /** Deliveries, repeated ones included. */
   readonly deliveries: () => number
-  /** From now on a delivery that none of the trusted secrets has signed is refused. `isOnly`: forgets the others. */
-  trust(secret: string, isOnly?: boolean): void
+  /** From now on a delivery that none of the trusted secrets has signed is refused. */
+  trust(secret: string): void
   /** No more failures. */
   behave(): void
   /** Every delivery fails, until `behave`. */
@@ -33,7 +33,7 @@ export interface ChaosReceiver {
   stop(): Promise<void>
 }
 
-type Order = { readonly trust: string; readonly isOnly: boolean } | 'behave' | 'fail'
+type Order = { readonly trust: string } | 'behave' | 'fail'
 
 interface Plan {
   readonly tls: TlsMaterial
@@ -58,7 +58,7 @@ export async function startReceiver(tls: TlsMaterial, seed: number): Promise<Cha
     url: String(url),
     events,
     deliveries: () => deliveries,
-    trust: (secret, isOnly = false) => order({ trust: secret, isOnly }),
+    trust: secret => order({ trust: secret }),
     behave: () => order('behave'),
     fail: () => order('fail'),
     stop: async () => void (await thread.terminate())
@@ -102,10 +102,7 @@ async function listen({ tls, seed }: Plan, tell: (text: string | null) => void):
   tell(`https://localhost:${(server.address() as AddressInfo).port}/hook`)
   return order => {
     if (order === 'behave' || order === 'fail') failureChance = order === 'fail' ? 1 : 0
-    else {
-      if (order.isOnly) secrets.clear()
-      secrets.add(order.trust)
-    }
+    else secrets.add(order.trust)
   }
 }
 

@@ -24,14 +24,11 @@ const PAYMENTS = { whole: 10_000, short: 0 }
 
 const command = toolCommand({
   name: 'live-drill',
-  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts it and rotates its keys and passwords under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
+  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts it and rotates the keys of its vault under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
   takes: 'about ten minutes; with --short at most 90 s.',
   examples: [
     ['--short', 'the steps that take seconds'],
-    [
-      '--only durable-restart,redis-passwords --payments 500 --log drill.log',
-      'some steps, with what the processes print'
-    ]
+    ['--only durable-restart --payments 500 --log drill.log', 'some steps, with what the processes print']
   ]
 })
   .option('--short', 'only the steps that take seconds')

@@ -11,7 +11,7 @@ import { type Installation, install } from './installed-service.js'
 import { Load, type StepAudit } from './load.js'
 import { release, unpackRelease } from './release.js'
 import type { Drill, Step } from './step.js'
-import { createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
+import { createKeys, vaultKeys } from './steps-keys.js'
 import * as servers from './steps-servers.js'
 
 const steps: readonly Step[] = [
@@ -21,10 +21,7 @@ const steps: readonly Step[] = [
   servers.ownUsers,
   servers.deadEndpoint,
   servers.durableRestart,
-  servers.rewrite,
   vaultKeys,
-  webhookKeys,
-  redisPasswords,
   servers.rollingRestart
 ]
 export const stepNames = steps.map(({ name }) => name)

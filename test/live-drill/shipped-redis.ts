@@ -39,8 +39,8 @@ export class ShippedRedis {
   readonly #options: ShippedRedisOptions
   readonly #cli: string
   readonly port: number
-  /** By user: the passwords that are valid, the one in use first. */
-  #passwords: ReadonlyMap<string, readonly string[]> = new Map()
+  /** By user. */
+  #passwords: ReadonlyMap<string, string> = new Map()
   #group: ProcessGroup | undefined
 
   private constructor(options: ShippedRedisOptions, port: number) {
@@ -61,8 +61,8 @@ export class ShippedRedis {
       await redis.#write(name, text)
     }
     await redis.#write('redis.conf', await redis.#configuration())
-    redis.#passwords = await redis.#withNewPasswords()
-    await redis.#writeUsers(redis.#passwords)
+    redis.#passwords = await redis.#newPasswords()
+    await redis.#writeUsers()
     return redis
   }
 
@@ -74,9 +74,8 @@ export class ShippedRedis {
     return `rediss://${user}:${this.login(user).password}@localhost:${this.port}`
   }
 
-  /** The one in use. */
   login(user: string): Login {
-    return { user, password: this.#passwords.get(user)?.[0] ?? '' }
+    return { user, password: this.#passwords.get(user) ?? '' }
   }
 
   /** Resolves when the server has loaded its data. Rejects with its last words when it ends instead. */
@@ -136,31 +135,15 @@ export class ShippedRedis {
     return Number(keys ?? 0) - Number(expiring ?? 0)
   }
 
-  /** Gives every user a second password, which is in use from now on: the server takes both. */
-  async addPasswords(): Promise<void> {
-    const added = await this.#withNewPasswords()
-    await this.#writeUsers(added)
-    await this.ask('ACL', 'LOAD')
-    this.#passwords = added
-  }
-
-  /** Ends all passwords but those in use. */
-  async dropOldPasswords(): Promise<void> {
-    this.#passwords = new Map([...this.#passwords].map(([user, passwords]) => [user, passwords.slice(0, 1)]))
-    await this.#writeUsers(this.#passwords)
-    await this.ask('ACL', 'LOAD')
-  }
-
-  async #withNewPasswords(): Promise<Map<string, string[]>> {
+  async #newPasswords(): Promise<Map<string, string>> {
     const names = [...(await this.#template()).matchAll(/^user (\S+) on /gm)].map(([, name = '']) => name)
-    const fresh = (): string => randomBytes(PASSWORD_BYTES).toString('base64url')
-    return new Map(names.map(name => [name, [fresh(), ...(this.#passwords.get(name) ?? [])]]))
+    return new Map(names.map(name => [name, randomBytes(PASSWORD_BYTES).toString('base64url')]))
   }
 
-  async #writeUsers(passwords: ReadonlyMap<string, readonly string[]>): Promise<void> {
+  async #writeUsers(): Promise<void> {
     const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')
     const text = (await this.#template()).replace(/\$\{(\w+)_SHA256\}/g, (_, variable: string) =>
-      (passwords.get(variable.toLowerCase()) ?? []).map(hashOf).join(' #')
+      hashOf(this.login(variable.toLowerCase()).password)
     )
     await this.#write('users.acl', text)
   }

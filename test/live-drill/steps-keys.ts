@@ -1,11 +1,10 @@
-/** Steps about keys and passwords: each is rotated as docs/ says, under load. */
+/** Steps about keys: those of the vault are rotated as docs/ says, under load. */
 import { randomUUID } from 'node:crypto'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
 import type { Installation } from './installed-service.js'
 import type { Drill, Step } from './step.js'
-import { wordOf } from './steps-servers.js'
 
 /** Longer than processes need to notice new key files, and a revoked key. */
 const NOTICED_AFTER_MS = 2_000
@@ -40,36 +39,6 @@ export const vaultKeys: Step = {
       isOk: unready === '' && used === keyId && status === 'captured',
       seen: `${keyId} is the current key, a new card is sealed with ${used} and its payment is ${status}${unready && `; ${unready}`}`
     }
-  }
-}
-
-export const webhookKeys: Step = {
-  name: 'webhook-keys',
-  does: '`webhook-keys rotate` by the operator, then a new secret for the merchant, under load',
-  expects: 'webhooks go on, signed with the new secret too',
-  async run({ installation, load, receiver }) {
-    const { key_id: keyId } = await installation.operator('webhook-keys rotate')
-    await delay(NOTICED_AFTER_MS)
-    receiver.trust(await load.newClient(false).registerWebhook(receiver.url, true), true)
-    const unready = (await unreadyOf(installation)).join('; ')
-    return { isOk: unready === '', seen: `${keyId} is the current key${unready && `; ${unready}`}` }
-  }
-}
-
-export const redisPasswords: Step = {
-  name: 'redis-passwords',
-  does: 'a second password for every user (ACL LOAD), a rolling restart with it, the first ones ended (ACL LOAD)',
-  expects: 'payments go on; the first passwords are refused',
-  async run({ installation }) {
-    const { durable, memoryOnly, settings } = installation
-    const before = durable.login('api')
-    for (const redis of [durable, memoryOnly]) await redis.addPasswords()
-    await settings.write()
-    await installation.service().rollingRestart()
-    for (const redis of [durable, memoryOnly]) await redis.dropOldPasswords()
-    await installation.service().untilReady()
-    const answer = await durable.askAs(before, 'PING').catch(messageOf)
-    return { isOk: /NOAUTH|WRONGPASS/.test(answer), seen: `the first password of api gets ${wordOf(answer)}` }
   }
 }
 

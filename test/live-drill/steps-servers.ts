@@ -12,7 +12,6 @@ const UNDER_LOAD_MS = 1_500
 const FILL_PER_SECOND = 100
 /** Less than the gap before the second attempt, so that events arrive soon after. */
 const ENDPOINT_DEAD_MS = 3_000
-const REWRITE_MAX_MS = 60_000
 const POLL_MS = 50
 
 export const firstCharge: Step = {
@@ -72,18 +71,6 @@ export const durableRestart: Step = {
     await restart(durable)
     await delay(UNDER_LOAD_MS)
     if (payments > 0) await load.fill(payments, FILL_PER_SECOND)
-    await load.audit()
-    return await keptKeys(durable, () => restart(durable))
-  }
-}
-
-export const rewrite: Step = {
-  name: 'aof-rewrite',
-  does: 'BGREWRITEAOF by the administrator under load, then a restart at rest',
-  expects: 'the same number of keys as before',
-  async run({ installation: { durable }, load }) {
-    await durable.ask('BGREWRITEAOF')
-    await untilRewritten(durable)
     await load.audit()
     return await keptKeys(durable, () => restart(durable))
   }
@@ -164,14 +151,6 @@ async function keptKeys(redis: ShippedRedis, action: () => Promise<void>): Promi
 }
 
 /** Redis's own word for a refusal, in what redis-cli prints. */
-export function wordOf(answer: string): string {
+function wordOf(answer: string): string {
   return /NOAUTH|WRONGPASS|NOPERM/.exec(answer)?.[0] ?? answer
-}
-
-async function untilRewritten(redis: ShippedRedis): Promise<void> {
-  const deadlineMs = performance.now() + REWRITE_MAX_MS
-  while (!/aof_rewrite_in_progress:0/.test(await redis.ask('INFO', 'persistence'))) {
-    if (performance.now() > deadlineMs) throw new Error('The append-only file was not rewritten.')
-    await delay(POLL_MS)
-  }
 }

@@ -143,38 +143,6 @@ describe('payment store', () => {
       expect(await list()).to.deep.equal({ payments: [], nextAfterId: null })
     })
 
-    it('shows the newest first, in pages, over all statuses', async () => {
-      const ids: string[] = []
-      for (let i = 0; i < 5; i++) {
-        const payment = await accept()
-        ids.unshift(payment.terms.id)
-        if (i % 2 === 1) await fail(payment)
-      }
-      expect(await pages()).to.deep.equal([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
-      expect(await pages({ limit: 5 })).to.deep.equal([ids])
-    })
-
-    it('goes on at the same place while payments arrive', async () => {
-      const old = [await accept(), await accept(), await accept()].map(payment => payment.terms.id).reverse()
-      const first = await list()
-      await accept()
-      const second = await list({ afterId: first.nextAfterId })
-      expect([...first.payments, ...second.payments].map(payment => payment.terms.id)).to.deep.equal(old)
-    })
-
-    it('filters by status and by reference, also both at once', async () => {
-      const a = await accept({ terms: { externalReference: 'a' } })
-      const a2 = await accept({ terms: { externalReference: 'a' } })
-      const ab = await accept({ terms: { externalReference: 'ab' } })
-      await fail(a)
-      expect(await pages({ externalReference: 'a' })).to.deep.equal([[a2.terms.id, a.terms.id]])
-      expect(await pages({ externalReference: 'a', limit: 1 })).to.deep.equal([[a2.terms.id], [a.terms.id]])
-      expect(await pages({ status: 'failed' })).to.deep.equal([[a.terms.id]])
-      expect(await pages({ status: 'pending' })).to.deep.equal([[ab.terms.id, a2.terms.id]])
-      expect(await pages({ status: 'failed', externalReference: 'a', limit: 1 })).to.deep.equal([[a.terms.id]])
-      expect(await pages({ status: 'captured' })).to.deep.equal([[]])
-    })
-
     it('finds a status among more payments of one reference than a page looks through', async () => {
       const oldest = await accept()
       for (let i = 0; i < 500; i++) await accept()

@@ -1,9 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
-import { close, listen } from '../../../runtime/ops-server.js'
 import { browserOfThisRun } from '../../runner/browser-binary.js'
 import { until } from '../../support/conditions.js'
 import { fieldsOf, GOOD, pay, payButton, replaceFields, typeCard, useShop } from './shop-page.js'
@@ -83,26 +79,6 @@ describe('hosted fields in a merchant’s page', () => {
       style: { colorText: 'url(//evil.example)' }
     }).catch(String)
     expect(refusal).to.contain('style.colorText')
-  })
-
-  it('work in a page as docs/HOSTED_FIELDS.md shows it', async () => {
-    const [, snippet = ''] = /```html\n(.*?)```/s.exec(await readFile('docs/HOSTED_FIELDS.md', 'utf8')) ?? []
-    const body = snippet.replaceAll('{tokens}', service().tokensUrl).replace('svc_test.…', publishableKey())
-    let paid = ''
-    const server = createServer((request, response) => {
-      if (request.url === '/pay') request.setEncoding('utf8').on('data', text => (paid += text))
-      response.setHeader('Content-Type', 'text/html').end(request.url === '/' ? body : '')
-    })
-    await listen(server, 0, '127.0.0.1')
-    const page = await browser.open(`http://localhost:${(server.address() as AddressInfo).port}/`)
-    await typeCard(page, { cvv: '1' })
-    await page.getByRole('button', { name: 'Pay' }).click()
-    await page.getByRole('alert').getByText('check the marked').waitFor()
-    await typeCard(page)
-    await page.getByRole('button', { name: 'Pay' }).click()
-    await until('the token is on its way to the server', () => paid !== '')
-    expect(JSON.parse(paid)).to.have.property('token_id').that.matches(/^tok_/)
-    await close(server)
   })
 
   it('refuse a secret key before it leaves the page', async () => {

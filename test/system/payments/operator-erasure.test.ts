@@ -9,7 +9,7 @@ import { usePayingService } from '../../support/paying-service.js'
 import { createCommand } from '../../support/payments.js'
 
 describe('operator payment erase-buyer', () => {
-  const { service, merchant, network } = usePayingService()
+  const { service, merchant } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('erases the buyer for the merchant too, and the payment accepts a refund afterwards', async () => {
@@ -26,16 +26,6 @@ describe('operator payment erase-buyer', () => {
       refunded_cents: 1_000
     })
     expect((await run('payment', 'history', id)).out).to.contain('BUYER_ERASED')
-  })
-
-  it('waits for the end of an operation in doubt', async () => {
-    network.faults({ drop_before: 1 })
-    const { id } = (await merchant.create()).payment
-    const refused = await run('payment', 'erase-buyer', id, '--yes')
-    network.faults()
-    expect([refused.code, refused.err]).to.satisfy(([code, err]: [number, string]) => {
-      return code === 1 && /operation of payment .* is in progress\. Nothing was erased/.test(err)
-    })
   })
 
   it('refuses while a dead letter has the buyer', async () => {

@@ -112,18 +112,6 @@ describe('the configuration and ACL files of ops/redis', () => {
     await as(server.login('exporter'), ...exporter)
   })
 
-  it('let passwords be rotated: two at once, then the new one only', async () => {
-    const server = await start('durable')
-    const old = server.login('api')
-    await server.addPasswords()
-    const fresh = server.login('api')
-    expect(fresh.password).not.to.equal(old.password)
-    for (const login of [old, fresh]) expect(await server.askAs(login, 'PING')).to.equal('PONG')
-    await server.dropOldPasswords()
-    expect(await refusal(server.askAs(old, 'PING'))).to.match(REFUSED)
-    expect(await server.askAs(fresh, 'PING')).to.equal('PONG')
-  })
-
   it('write nothing of the memory-only Redis to a disk', async () => {
     const server = await start('memory-only')
     await server.askAs(server.login('tokens'), 'SET', 'rate:x', '1')

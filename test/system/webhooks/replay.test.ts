@@ -74,13 +74,6 @@ describe('webhooks in the hands of operators and developers', () => {
     expect(await list('--state', 'undeliverable')).to.deep.equal([])
   })
 
-  it('says what is wrong with a command line', async () => {
-    expect(await asOperator(service(), 'webhook', 'replay')).to.include({ code: 2 })
-    const unknown = await asOperator(service(), 'webhook', 'show', '019b7e94-3200-72d4-aade-c2803112e006')
-    expect(unknown.code).to.equal(1)
-    expect(unknown.err).to.contain('There is no event 019b7e94')
-  })
-
   it('webhooks:listen prints events, checks them, and passes the very bytes on', async () => {
     const forwarded: { body: string; headers: Record<string, unknown> }[] = []
     const shop = createServer((request, response) => {
