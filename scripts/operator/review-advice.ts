@@ -1,4 +1,4 @@
-/** What an operator does about each reason for manual review. docs/PAYMENTS.md has the same reasons. */
+/** What an operator does about each reason for manual review (docs/OPERATIONS.md, Manual review). */
 import type { Payment, ReviewReason } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 

@@ -22,7 +22,7 @@ export function fieldTable(route: string, schema: Schema): string {
   const cells = rows.map(({ path, type, required, fallback, meaning, rule }) => [
     `\`${path}\``,
     [type, required.trim(), fallback].filter(part => part !== '').join(', '),
-    [meaning, ruleText(rule)].filter(part => part !== '').join(': ')
+    [path.endsWith(`.${meaning}`) ? '' : meaning, ruleText(rule)].filter(part => part !== '').join(': ')
   ])
   return table(['Field', 'Type', 'Meaning, and rule'], cells)
 }
@@ -32,6 +32,7 @@ function ruleText(rule: string): string {
   return rule
     .replace(/^must be (text of |an object (that says|with the) .*|true or false)?/, '')
     .replace(/^an object with /, '')
+    .replace(/^the (one-use token|card_id) .*/, '')
     .replace(/,? or null$/, '')
     .replace(/(, not blank,)? without control characters or a card number/, '')
 }
