@@ -144,9 +144,7 @@ describe('workers with archived payments', () => {
     worker = aWorker(test, ({ payments }) => ({
       payments: withArchive(payments, archive, { writes: unreplicated(test.redis) })
     }))
-    const accepted = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const accepted = await worker.created('auto', approvedAndCaptured)
     payment = await worker.load(accepted)
     await moveOut()
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { createLogger, logWhatLibrariesPrint, warnRateLimited } from '../../runtime/log.js'
+import { writingTo } from '../support/log-lines.js'
 import { useRedis } from '../support/redis.js'
 
 describe('log', () => {
@@ -10,13 +10,7 @@ describe('log', () => {
   /** What a logger writes when `write` uses it. */
   function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
     const lines: string[] = []
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    write(createLogger('test', 'debug', destination))
+    write(createLogger('test', 'debug', writingTo(lines)))
     return lines.join('')
   }
 

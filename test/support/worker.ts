@@ -102,6 +102,14 @@ export class TestWorker {
     return payment
   }
 
+  /** A new payment, worked off while the network answers its calls so. */
+  async created(mode: 'auto' | 'manual', ...outcomes: Parameters<FakeNetwork['willAnswer']>): Promise<Payment> {
+    const payment = await this.accept(mode)
+    this.network.willAnswer(...outcomes)
+    await this.work()
+    return payment
+  }
+
   /** Accepts a capture or cancel as the API does, but without asking the chart. Answers its key. */
   async acceptOperation(payment: Payment, command: Command & { kind: 'capture' | 'cancel' }): Promise<string> {
     const idempotencyKey = `key-${Math.random()}`

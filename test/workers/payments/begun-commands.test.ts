@@ -101,9 +101,7 @@ describe('a command whose consumer group', () => {
 
     it(`${loss} refunds once, also when the refund was concluded meanwhile`, async () => {
       const [first, second] = [aWorker(test, undefined, 'first'), aWorker(test, undefined, 'second')]
-      const payment = await first.accept()
-      first.network.willAnswer(approvedAndCaptured)
-      await first.work()
+      const payment = await first.created('auto', approvedAndCaptured)
       const key = await first.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
       await dying(first, await first.takeOne(), 'void 300')
       // The payment is found in flight for too long, and its refund is booked.

@@ -19,9 +19,7 @@ describe('a dead letter', () => {
 
   it('replayed after its request is forgotten does not refund again what was refunded meanwhile', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured)
     const key = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     await worker.handle({ ...(await worker.takeOne()), deliveryCount: 3 })
     expect(await worker.resultOf(key)).to.deep.equal({ kind: 'failed', code: 'network_unavailable' })
@@ -63,9 +61,7 @@ describe('a dead letter', () => {
 
   it('of a refund under way is not sent a second time when it is replayed', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured, ambiguous)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured, ambiguous)
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     const entry = await worker.takeOne()
     await worker.handle(entry)

@@ -13,9 +13,7 @@ describe('a payments worker that erases a buyer', () => {
 
   it('replaces name, e-mail address and metadata once, and changes nothing else', async () => {
     const worker = aWorker(test)
-    const accepted = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const accepted = await worker.created('auto', approvedAndCaptured)
     const before = await worker.load(accepted)
     const withMetadata = { ...before, terms: { ...before.terms, metadata: { buyer: 'Ada Lovelace' } } }
     const place = keys.payment(PARTITION, paymentKeyOf(before.terms.id))
@@ -62,9 +60,7 @@ describe('a payments worker that erases a buyer', () => {
         }
       }
     }))
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured)
     await requestErasure(test.redis, payment.terms.id)
     await worker.work()
     expect(conflicts).to.equal(2)

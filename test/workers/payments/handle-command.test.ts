@@ -23,9 +23,7 @@ const withUnreadableCards = ({ cardData }: WorkerDeps): Partial<WorkerDeps> => (
 
 /** A pre-authorised payment. */
 async function held(worker: TestWorker): Promise<Payment> {
-  const payment = await worker.accept('manual')
-  worker.network.willAnswer(approvedOnly)
-  await worker.work()
+  const payment = await worker.created('manual', approvedOnly)
   return payment
 }
 
@@ -75,9 +73,7 @@ describe('a payments worker', () => {
 
   it('charges once, stores the result, and leaves nothing behind', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured)
     expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
@@ -143,14 +139,10 @@ describe('a payments worker', () => {
 
   it('tries a call again that did not leave, for a while, and then fails it', async () => {
     const patient = aWorker(test, () => ({ networkRetryMs: 400 }))
-    const first = await patient.accept()
-    patient.network.willAnswer(notSent, approvedAndCaptured)
-    await patient.work()
+    const first = await patient.created('auto', notSent, approvedAndCaptured)
     expect(placeOf((await patient.load(first)).progress)).to.equal('captured')
     const worker = aWorker(test)
-    const second = await worker.accept()
-    worker.network.willAnswer(notSent)
-    await worker.work()
+    const second = await worker.created('auto', notSent)
     const { progress } = await worker.load(second)
     expect([progress.status, progress.error]).to.deep.equal(['failed', 'network_unavailable'])
   })
@@ -256,9 +248,7 @@ describe('a payments worker with a due wake-up', () => {
 
   it('sends a refund again only when it is missing for the whole horizon', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured, ambiguous)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured, ambiguous)
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     await worker.work()
     worker.network.willFind(foundCaptured(), foundCaptured()).willAnswer(approvedAndCaptured)
@@ -301,9 +291,7 @@ describe('a command that fails again and again', () => {
 
   it('becomes a dead letter with its reason after some tries; its payment is listed, and verified later', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured)
     const paymentKey = paymentKeyOf(payment.terms.id)
     await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey))
     await aWorker(test, () => ({ lock: { withLock: () => Promise.reject(new Error('a fault')) } })).work()
@@ -317,9 +305,7 @@ describe('a command that fails again and again', () => {
 
   it('leaves its payment a wake-up when it was a query', async () => {
     const worker = aWorker(test)
-    const payment = await worker.accept()
-    worker.network.willAnswer(ambiguous)
-    await worker.work()
+    const payment = await worker.created('auto', ambiguous)
     const before = await worker.wakeUpOf(payment)
     await test.redis.zrem(keys.due(PARTITION), paymentKeyOf(payment.terms.id))
     const poisoned = aWake(paymentKeyOf(payment.terms.id), { deliveryCount: 3 })

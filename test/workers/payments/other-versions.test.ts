@@ -41,9 +41,7 @@ describe('a payments worker beside one of another version', () => {
   ] as const) {
     it(`leaves payments of another ${what} untouched, and continues when they are readable`, async () => {
       const worker = aWorker(test)
-      const payment = await worker.accept('manual')
-      worker.network.willAnswer(approvedOnly)
-      await worker.work()
+      const payment = await worker.created('manual', approvedOnly)
       await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
       const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
       const known = (await test.redis.get(place)) ?? ''

@@ -1,9 +1,9 @@
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import type { CallOutcome } from '../../../machines/network.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
+import { writingTo } from '../../support/log-lines.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
@@ -14,13 +14,7 @@ describe('what the card network did', () => {
   /** The warnings of a worker whose one authorisation ends like that. */
   const warningsAfter = async (outcome: CallOutcome): Promise<Record<string, unknown>[]> => {
     const lines: string[] = []
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    const worker = aWorker(test, () => ({ log: createLogger('payments', 'warn', destination) }))
+    const worker = aWorker(test, () => ({ log: createLogger('payments', 'warn', writingTo(lines)) }))
     await worker.accept()
     worker.network.willAnswer(outcome)
     await worker.work()
@@ -52,9 +46,7 @@ describe('refunds of one payment', () => {
   /** How long the second one takes, so much after the first (ms). */
   const secondAfter = async (laterMs: number, environment: 'live' | 'test'): Promise<number> => {
     const worker = aWorker(test, ({ policy }) => ({ policy: { ...policy, environment } }))
-    const payment = await worker.accept()
-    worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
-    await worker.work()
+    const payment = await worker.created('auto', approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
     const refund = async (): Promise<void> => {
       await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 100 })
       await worker.work()

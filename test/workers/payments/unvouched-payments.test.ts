@@ -22,9 +22,7 @@ describe('a payments worker on unvouched data', () => {
   })
 
   const paid = async (mode: 'auto' | 'manual'): Promise<Payment> => {
-    const payment = await worker.accept(mode)
-    worker.network.willAnswer(mode === 'auto' ? approvedAndCaptured : approvedOnly)
-    await worker.work()
+    const payment = await worker.created(mode, mode === 'auto' ? approvedAndCaptured : approvedOnly)
     worker.network.asked.splice(0)
     return payment
   }
@@ -104,9 +102,7 @@ describe('a payments worker whose clock differs from that of Redis by more than 
   it('leaves wake-ups to workers with the right time, and does what merchants ask', async () => {
     let isApart = false
     const worker = aWorker(test, ({ clock }) => ({ clock: { now: () => clock.now(), isApart: () => isApart } }))
-    const payment = await worker.accept('manual')
-    worker.network.willAnswer(approvedOnly)
-    await worker.work()
+    const payment = await worker.created('manual', approvedOnly)
     isApart = true
     const wake = aWake(paymentKeyOf(payment.terms.id), { dueAtMs: worker.clock.atMs + 30 * 86_400_000 })
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)

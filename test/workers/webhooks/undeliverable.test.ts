@@ -1,21 +1,15 @@
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger, type Logger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
+import { writingTo } from '../../support/log-lines.js'
 import { startReceiver } from '../../support/receiver.js'
 import { emit, PARTITION, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
 
 function collectingLog(level: 'warn' | 'error'): { log: Logger; lines: string[] } {
   const lines: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    }
-  })
-  return { log: createLogger('webhooks', level, destination), lines }
+  return { log: createLogger('webhooks', level, writingTo(lines)), lines }
 }
 
 describe('the log of webhooks', () => {
