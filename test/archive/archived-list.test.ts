@@ -12,7 +12,7 @@ describe('list of archived payments', () => {
   const listed = async (changes: Parameters<typeof aListQuery>[0]): Promise<string[]> =>
     idsOf((await test.archive.list(aListQuery(changes))).payments)
 
-  it('has the newest first, over months, and goes on where the page before ended', async () => {
+  it('lists the newest first across months, and continues where the previous page ended', async () => {
     const payments = Array.from({ length: 7 }, (_, at) => createdAt(START_MS + at * 20 * DAY_MS))
     await test.archive.put(payments)
     const pages: string[][] = []

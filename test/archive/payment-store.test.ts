@@ -88,7 +88,7 @@ describe('Redis and the archive as one store', () => {
     expect(await both.inRedis(other)).to.equal(null)
   })
 
-  it('brings back a payment whose sale id is no text that JSON can hold', async () => {
+  it('restores a payment whose sale id is not valid JSON text', async () => {
     const payment = await both.stored(0)
     const { progress } = payment
     const odd = { ...payment, progress: { ...progress, references: { ...progress.references, saleId: 'x\ud800' } } }

@@ -34,7 +34,7 @@ describe('postgres archive', () => {
     expect(listed.payments).to.deep.equal([payment])
   })
 
-  it('knows nothing of other payments and sales', async () => {
+  it('does not find payments or sales that were never archived', async () => {
     expect(await test.archive.find(newPaymentId(PARTITION, DAY_MS))).to.equal(null)
     expect(await test.archive.takeBack(newPaymentId(PARTITION, DAY_MS))).to.equal(null)
     expect(await test.archive.findBySale('none')).to.equal(null)

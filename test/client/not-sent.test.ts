@@ -90,7 +90,7 @@ describe('what cannot be sent', () => {
     expect(make({ retryPauseMs: Number.NaN })).to.throw(TypeError, '`retryPauseMs`')
   })
 
-  it('is a TypeError for ids that are none', () => {
+  it('is a TypeError for malformed ids', () => {
     const { client, sent } = scriptedApi([[200, {}]])
     for (const id of [undefined, null, 'ação', 'a b', 'a%2Fb', 7])
       expect(() => client.payments.get(id as never)).to.throw(TypeError, 'is not an id of payments')

@@ -147,7 +147,7 @@ describe('the client, when a request moves money', () => {
     expect(api.sent).to.have.length(0)
   })
 
-  it('makes a new key for each call that is given none', async () => {
+  it('makes a new key for each call without one', async () => {
     const api = scriptedApi([paid])
     for (let calls = 0; calls < 2; calls++) await api.client.payments.create(order)
     expect(new Set(api.sent.map(({ headers }) => headers['idempotency-key'])).size).to.equal(2)

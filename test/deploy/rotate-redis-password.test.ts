@@ -84,7 +84,7 @@ describe('deploy/rotate-redis-password.sh', () => {
     expect(ask('api', PASSWORDS.api)).to.contain('WRONGPASS')
   })
 
-  it('changes nothing where the file has not the password of the user, or none', () => {
+  it('changes nothing when the file has another password of the user, or no password', () => {
     copyFileSync(join(dir, 'tokens'), join(dir, 'kept'))
     writeFileSync(join(dir, 'tokens'), `redis://tokens:wrong@127.0.0.1:${port}\n`)
     for (const step of ['add', 'drop']) expect(rotate(step, 'tokens').status, step).not.to.equal(0)

@@ -75,7 +75,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
 }
 
 describe('keys and channels', () => {
-  it('stand in docs/DESIGN.md, every one of them', () => {
+  it('are all listed in docs/DESIGN.md', () => {
     const page = readFileSync('docs/DESIGN.md', 'utf8')
     const missing = Object.values(written).filter(key => !page.includes(`\`${key.replace('{p00}', '{pNN}')}\``))
     expect(missing).to.deep.equal([])
@@ -105,7 +105,7 @@ describe('payment ids', () => {
     for (const timeMs of [nowMs + 5_000, nowMs]) expect(createdAtMs(newPaymentId(9, timeMs))).to.equal(timeMs)
   })
 
-  it('come back from their payment keys', () => {
+  it('can be restored from their payment keys', () => {
     for (const id of [
       newPaymentId(5, Date.now()),
       '00000000-0000-0000-0000-000000000000',

@@ -35,7 +35,7 @@ describe('a stored list', () => {
     })
   }
 
-  it('passes over rows of a newer version, and refuses a record without a required field', () => {
+  it('ignores rows of a newer version, and refuses a record without a required field', () => {
     expect(format.decode(['a', 0, 0, 0, 0, 'newer'])).to.deep.equal(sample)
     expect(() => format.decode([0, 2])).to.throw(DamagedValue, 'lacks name')
     expect(() => format.decode(['a', 0, 0, 7])).to.throw(WrittenByOtherVersion, 'word 7')

@@ -4,7 +4,7 @@ import { batchesOf, selectTestFiles } from './test-files.js'
 const files = ['dist/test/api/app.test.js', 'dist/test/redis/accept.test.js', 'dist/test/redis/commit.test.js']
 
 describe('arguments of npm test', () => {
-  it('select all files when there are none', () => {
+  it('select all files by default', () => {
     expect(selectTestFiles(files, [])).to.deep.equal(files)
   })
 

@@ -72,7 +72,7 @@ function live(stage: Stage, orderId: string): WireAnswer[] {
 }
 
 describe('the contrary acquirer', () => {
-  it('knows nothing of the service or its simulator', () => {
+  it('imports nothing of the service or its simulator', () => {
     for (const file of FILES) {
       const text = readFileSync(`test/support/${file}.ts`, 'utf8')
       const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from)

@@ -68,7 +68,7 @@ describe('first charge of a fresh installation', () => {
     }
   })
 
-  it('goes on after every payments worker was killed', async () => {
+  it('continues after every payments worker was killed', async () => {
     const before = service().pids('payments')
     service().kill('payments')
     await until('there is another worker', () =>

@@ -93,7 +93,7 @@ describe('GET and DELETE /v1/cards/{id}', () => {
     }
   })
 
-  it('are 404 not_found for a card that the merchant does not have, and ask for no id that can be none', async () => {
+  it("answer 404 not_found for an unknown card and for another merchant's, without a lookup for malformed ids", async () => {
     for (const method of ['GET', 'DELETE']) {
       for (const id of [CARD_ID, 'card_1', 'card_%3A', CARD_ID.toUpperCase()]) {
         const answer = await api.request(method, `/v1/cards/${id}`)

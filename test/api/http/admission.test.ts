@@ -38,7 +38,7 @@ describe('admission', () => {
     expect(admission.enter('e')).to.equal(undefined)
   })
 
-  it('removes merchants without requests', () => {
+  it('forgets merchants without requests', () => {
     const admission = new Admission(4)
     admission.enter('a')
     admission.enter('a')

@@ -270,7 +270,7 @@ describe('requests that are not readable get the envelope, too', () => {
     })
   }
 
-  it('more than 100 headers are 431 with the envelope, so that none is dropped unseen', async () => {
+  it('more than 100 headers are 431 with the envelope, so that no header is dropped silently', async () => {
     const headOf = (others: number): string =>
       requestHead('GET', '/v1/none', Object.fromEntries(Array.from({ length: others }, (_, at) => [`a${at}`, ''])))
     // Beside them: Host, Authorization, Connection.

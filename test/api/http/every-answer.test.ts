@@ -51,7 +51,7 @@ describe('what every answer carries', () => {
     })
   }
 
-  it('headers against caching, sniffing and framing, and none that names the server software', async () => {
+  it('headers against caching, sniffing and framing, and no header that names the server software', async () => {
     const { headers } = await api.request('GET', '/v1/capabilities')
     expect(headers.get('Cache-Control')).to.equal('no-store')
     expect(headers.get('X-Content-Type-Options')).to.equal('nosniff')
@@ -111,7 +111,7 @@ describe('what every answer carries', () => {
     }
   })
 
-  it('nothing of a request is logged but its ids', async () => {
+  it('only the ids of a request are logged', async () => {
     api.payments.submission = {
       kind: 'finished',
       terms: aPayment().terms,

@@ -21,7 +21,7 @@ describe('traces of requests', () => {
   const get = (headers: Record<string, string | null>) => api.request('GET', '/v1/capabilities', { headers })
   const parents = () => exporter.getFinishedSpans().map(({ parentSpanContext }) => parentSpanContext?.traceId)
 
-  it('records nothing of a request without a valid key that brings a traceparent', async () => {
+  it('records no trace of a request with a traceparent but without a valid key', async () => {
     for (const Authorization of [null, 'Bearer svc_test.k_full.wrong'])
       await get({ Authorization, traceparent: TRACEPARENT })
     expect(parents()).to.deep.equal([])

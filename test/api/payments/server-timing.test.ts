@@ -9,7 +9,7 @@ describe('Server-Timing', () => {
     expect(times).to.deep.equal({ queueMs: 4, lockMs: 1, networkMs: 1_502, storeMs: 23 })
   })
 
-  it('limits a time of another clock to the whole', () => {
+  it('never reports a step longer than the whole request, when clocks differ', () => {
     const times = stepTimes(20, { queueMs: 900, lockMs: 1, networkMs: 10, workMs: 15 })
     expect(times).to.deep.equal({ queueMs: 5, lockMs: 1, networkMs: 10, storeMs: 4 })
   })

@@ -266,7 +266,7 @@ describe('a create while the memory-only Redis is unavailable', () => {
 describe('reading a payment', () => {
   const test = useRedis()
 
-  it('4.4: finds none of another merchant, also where both have the same partition', async () => {
+  it('4.4: does not find payments of another merchant in the same partition', async () => {
     const path = await aCommandPath(test)
     const { merchantId } = aScope('k1')
     const created = await path.payments.create(aScope('k1'), aCreateRequest(await path.token()))

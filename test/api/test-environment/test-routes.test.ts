@@ -47,7 +47,7 @@ describe('the routes of the test environment', () => {
     }
   })
 
-  it('know the payments of the merchant only', async () => {
+  it('find the payments of the merchant only', async () => {
     api = await startApi({ testEnvironment: idle([]) })
     api.payments.payment = aPayment({ terms: { merchantId: 'm_other' }, progress: capturedProgress() })
     for (const path of [CHARGEBACK, EXPIRE, CHARGEBACK.replace(PAYMENT_ID, 'x')]) {

@@ -134,7 +134,7 @@ describe('hosted fields: languages and looks', () => {
     expect(['en', 'de', '', 'ptolemaic'].map(localeFor)).to.deep.equal(['en', 'en', 'en', 'en'])
   })
 
-  it('has every text in every language, and no text twice', () => {
+  it('has every text in every language, without duplicates', () => {
     for (const locale of LOCALES) {
       const { problems, failures, labels } = texts[locale]
       const sentences = [...Object.values(problems), ...Object.values(failures), ...Object.values(labels)]

@@ -13,7 +13,7 @@ describe('the clock of a process, when that of its machine is set', () => {
   const process = new ConditionsUnderTest()
   afterEach(() => process.stop())
 
-  it('goes on as before at once, and warns once the step is measured', async () => {
+  it('continues at once as before, and warns as soon as the step is measured', async () => {
     let setByMs = 0
     const machine = { now: () => Date.now() + setByMs }
     const clock = await watchClock(test.redis, { process, machine })

@@ -43,7 +43,7 @@ describe('writes that wait for a replica', () => {
     await servers.stop()
   })
 
-  it('are on the replica when they are answered', async () => {
+  it('are on the replica before they are answered', async () => {
     const writes = createWrites(redis, own, 1)
     for (let i = 0; i < 20; i++) {
       await confirmed(() => writes.run(KEY, node => node.set(KEY, String(i))))

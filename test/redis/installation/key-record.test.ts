@@ -60,7 +60,7 @@ describe('the record of the keys of an installation', () => {
       (error: unknown) => String(error)
     )
 
-  it('says which server can not be asked, in words of its own', async () => {
+  it('says in a sentence of its own which server cannot be asked', async () => {
     const away = connectInBackground('redis://127.0.0.1:1', 'commands', createLogger('test', 'silent'), 'REDIS_URL')
     const said = await recordedKeys(away, 'vault').then(() => '', String)
     expect(said).to.contain('The Redis of REDIS_URL').and.to.contain('there is no connection to Redis')

@@ -70,7 +70,7 @@ describe('a Redis in trouble is named with what to do', () => {
     server.close()
   })
 
-  it('that can not write to its disk: /readyz says so, and a start goes on', async () => {
+  it('that cannot write to its disk: /readyz says so, and a start continues', async () => {
     await start(node.url)
     await mkdir(join(dir, 'dump.rdb'))
     await node.ask('CONFIG', 'SET', 'save', '3600 1')

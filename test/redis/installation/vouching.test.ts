@@ -138,7 +138,7 @@ describe('the comparison of the data', () => {
     expect(await standing()).to.equal('vouched')
   })
 
-  it('stops money when the file lost its end, and goes on with care when an operator accepts that', async () => {
+  it('stops money when the file lost its end, and continues with care when an operator accepts that', async () => {
     const one = await start()
     await one.accept(2)
     const { file, bytes } = await written()
@@ -164,7 +164,7 @@ describe('the comparison of the data', () => {
     expect(await standing()).to.equal('vouched')
   })
 
-  it('notices a loss that later commits of another process have overtaken', async () => {
+  it('notices a loss although another process has committed since', async () => {
     const one = await start()
     await one.accept(2)
     const { file, bytes } = await written()

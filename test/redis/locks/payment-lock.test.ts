@@ -106,7 +106,7 @@ describe('payment lock', () => {
     })
   })
 
-  it('goes on without a lock at servers that come back for moments only', async () => {
+  it('continues without a lock while servers return only for moments', async () => {
     const server = new Switched(test.secrets)
     const lock = createPaymentLock([server.client], 700, log)
     const tried = () => lock.withLock('p1', async () => 'done').catch((error: Error) => error.message)

@@ -88,7 +88,7 @@ describe('commits', () => {
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
   })
 
-  it('lets one of ten commits on the same version win', async () => {
+  it('accepts one of ten commits on the same version', async () => {
     const { payment } = await accepted()
     const results = await Promise.all(
       Array.from({ length: 10 }, () => commits().commit(write(captured(payment)), PARTITION))
@@ -96,7 +96,7 @@ describe('commits', () => {
     expect(results.filter(result => result === 'committed')).to.have.lengthOf(1)
   })
 
-  it('begins nothing for a command that was taken over', async () => {
+  it('does not begin a command that was taken over', async () => {
     const { payment, entry } = await accepted()
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
@@ -136,7 +136,7 @@ describe('commits', () => {
     })
   })
 
-  it('write down whose sale it is, as soon as the network has named it', async () => {
+  it('record whose sale it is as soon as the network has named it', async () => {
     const { payment } = await accepted()
     const sales = (): Promise<Record<string, string>> => test.redis.hgetall(keys.sales(PARTITION, 'abc-1'))
     const unnamed = { ...payment, version: payment.version + 1 }

@@ -169,7 +169,7 @@ describe('payment store', () => {
       expect((await pages({ externalReference: 'a', status: 'failed' })).length).to.be.greaterThan(2)
     })
 
-    it('goes on behind payments that left their status between the index and the record', async () => {
+    it('continues after payments that left their status between the index and the record', async () => {
       const old = [await accept(), await accept(), await accept(), await accept()]
       const mget = async (records: string[]): Promise<(string | null)[]> => {
         for (const payment of old.slice(2)) await fail(payment)
@@ -185,7 +185,7 @@ describe('payment store', () => {
       expect(rest.nextAfterId).to.equal(null)
     })
 
-    it('shows nothing of other merchants', async () => {
+    it('shows no payments of other merchants', async () => {
       await accept()
       expect(await pages({ merchantId: 'm_0000000002' })).to.deep.equal([[]])
     })

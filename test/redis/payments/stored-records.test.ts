@@ -52,14 +52,14 @@ describe('records that are stored somewhere', () => {
     })
   }
 
-  it('a field that a newer version has added is passed over', () => {
+  it('a field that a newer version has added is ignored', () => {
     const newer = RECORDS.pending
       .replace('],["pending",', `${',0'.repeat(20)},true],["pending",`)
       .replace(/\]$/, ',[],[2]]')
     expect(decodePayment(newer, COMPACT)).to.deep.equal(samples.pending)
   })
 
-  it('a record in another format is that of another version, not a damaged one', () => {
+  it('a record in another format belongs to another version, and is not damaged', () => {
     const other = RECORDS.pending.replace('[1,', '[2,')
     expect(() => decodePayment(other, COMPACT)).to.throw(
       WrittenByOtherVersion,
@@ -82,7 +82,7 @@ describe('records that are stored somewhere', () => {
     })
   }
 
-  it('a command reads as ever, and fields that a newer version has added are passed over', () => {
+  it('a command is read as before, and fields that a newer version has added are ignored', () => {
     const text = `[1,"${COMPACT}",[1,900],1,"77","key","rec",["reply:a","c1"],0,"${TRACEPARENT}",0,"newer"]`
     const fields = ['s', '[1,1,"m"]', 'e', text, 'new', 'field']
     expect(decodeEntry({ ...PLACE, fields })).to.deep.equal({
@@ -110,7 +110,7 @@ describe('records that are stored somewhere', () => {
     expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[]]`] })).to.throw(DamagedValue)
   })
 
-  it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
+  it('an Idempotency-Key is read as before, in progress and with each kind of result', () => {
     const memory = { fingerprint: 'fp', paymentKey: COMPACT, kind: 'create', result: null }
     expect(decodeIdempotency(`[1,0,"fp","${COMPACT}"]`)).to.deep.equal(memory)
     expect(decodeIdempotency(`[1,0,"fp","${COMPACT}",2]`)).to.deep.equal({ ...memory, kind: 'cancel' })
@@ -195,7 +195,7 @@ describe('replies between two versions', () => {
     expect(decodeReply(encodeReply(entry, null, progress, times))?.reply).to.deep.include({ kind: 'open', progress })
   })
 
-  it('may carry none, as those of an older worker', () => {
+  it('may carry no times, like those of an older worker', () => {
     const reply = decodeReply('[1,"c1",0,[2,"invalid_state"]]')?.reply
     expect(reply).to.deep.equal({ kind: 'ended', result: { kind: 'refused', code: 'invalid_state' }, times: null })
   })

@@ -34,7 +34,7 @@ describe('token store', () => {
     expect(await store.peek(newTokenId())).to.equal(null)
   })
 
-  it('forgets a token when its time is over', async () => {
+  it('forgets a token when it expires', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     expect(await ttlMs(token.tokenId)).to.be.within(50_000, 60_000)
@@ -55,7 +55,7 @@ describe('token store', () => {
     expect(await store.peek(token.tokenId)).to.include({ owner: PAYMENT_ID })
   })
 
-  it('has one winner among many that claim at the same time', async () => {
+  it('gives a token to one of many that claim it at the same time', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     const claims = await Promise.all(
@@ -65,7 +65,7 @@ describe('token store', () => {
     expect(claims.filter(claim => claim.kind === 'taken')).to.have.lengthOf(19)
   })
 
-  it('hides the token of another merchant, and leaves it free', async () => {
+  it('hides the token of another merchant, and leaves it unclaimed', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     expect(await store.claim(token.tokenId, 'm_2', PAYMENT_ID)).to.deep.equal({ kind: 'missing' })
@@ -124,7 +124,7 @@ describe('token store', () => {
     })
   }
 
-  it('leaves nothing behind when a token is dropped, twice if need be', async () => {
+  it('leaves nothing behind when a token is dropped, also twice', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     await store.drop(token.tokenId)

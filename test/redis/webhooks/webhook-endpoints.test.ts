@@ -59,7 +59,7 @@ describe('the store of webhook endpoints', () => {
     expect((await register(2, { url: `${URL}/2`, isRotation: false })).previous).to.deep.equal([])
   })
 
-  it('reads its records as ever', async () => {
+  it('still reads records of earlier versions', async () => {
     const seed = { keyId: 'k1', salt: 'new' }
     const previous = [{ keyId: 'k0', salt: 'old', untilMs: 5 }]
     const stored = { url: URL, seed, previous, updatedAtMs: 1 }

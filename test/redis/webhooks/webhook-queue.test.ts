@@ -202,7 +202,7 @@ describe('the endpoint of a merchant', () => {
     expect(await fire()).to.equal(1)
   })
 
-  it('gives up, one by one, events that waited for the whole span while it was dead', async () => {
+  it('gives up events one by one that waited for the whole span while it was dead', async () => {
     await rest(3)
     clock.nowMs += 1.2 * 80 * 3_600_000
     await fire()

@@ -8,7 +8,7 @@ const isMetric = (name: string): boolean => !/^card_payments_(client|redis)$/.te
 const base = (name: string): string => name.replace(/_(bucket|sum|count)$/, '')
 
 describe('names of metrics', () => {
-  it('are those of METRICS.md, in all pages and in what monitors the service', () => {
+  it('are those of METRICS.md, in all pages and monitoring files', () => {
     const files = execFileSync('git', ['ls-files', 'docs/*.md', 'README.md', 'ops', 'deploy'], { encoding: 'utf8' })
     const known = new Set(namesIn('docs/METRICS.md'))
     const used = files

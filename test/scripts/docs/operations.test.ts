@@ -58,7 +58,7 @@ describe('dashboards and alerts', () => {
     expect(unknown).to.deep.equal([])
   })
 
-  it('select by job: figures of other services change nothing', () => {
+  it('select by job: metrics of other services change nothing', () => {
     const ofAnyJob = queries.flatMap(query =>
       [
         ...query.matchAll(
@@ -73,14 +73,14 @@ describe('dashboards and alerts', () => {
     for (const [, job] of jobs) expect(job).to.match(/^card-payments.*$/)
   })
 
-  it('leave out no figure of ours: an unused one is not worth its cost', () => {
+  it('use every metric of ours: an unused one is not worth its cost', () => {
     const asked = new Set(queries.flatMap(seriesOf))
     const ours = metricGroups().flatMap(({ rows }) => rows.map(({ name }) => name))
     const unseen = ours.filter(name => ![name, `${name}_bucket`, `${name}_count`].some(series => asked.has(series)))
     expect(unseen).to.deep.equal([])
   })
 
-  it('miss every process that serves a merchant: an absent figure fires no other alert', () => {
+  it('notice when a process that serves merchants is missing: an absent metric fires no other alert', () => {
     const processes = [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+):/gm)].map(([, name = '']) => name)
     const missed = rules.find(({ name }) => name === 'ProcessMissing')?.query ?? ''
     const named = [...missed.matchAll(/absent\(card_payments_build_info\{[^}]*process="(\w+)"\}\)/g)]
@@ -110,14 +110,14 @@ describe('dashboards and alerts', () => {
     }
   })
 
-  it('stay few: 18 alerts, 12 panels, 32 figures', () => {
+  it('stay few: 18 alerts, 12 panels, 32 metrics', () => {
     expect(alerts.length).to.be.at.most(18)
     expect(panels.length).to.be.at.most(12)
     const figures = metricGroups().flatMap(({ rows }) => rows.map(({ name }) => name))
     expect(new Set(figures).size).to.be.at.most(32)
   })
 
-  it('have a section each in docs/OPERATIONS.md, which has none for others', () => {
+  it('have a section each in docs/OPERATIONS.md, and no other section exists', () => {
     const afterHeading = operations.slice(operations.indexOf('## Alerts'))
     const sections = [...afterHeading.matchAll(/^### (\w+)$/gm)].map(([, name]) => name)
     expect(sections.sort()).to.deep.equal(alerts.map(({ alert }) => alert).sort())

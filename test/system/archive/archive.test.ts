@@ -52,7 +52,7 @@ describe('an installation with an archive', () => {
     }
   })
 
-  it('goes on with living payments while PostgreSQL is away, and answers 503 for archived ones', async () => {
+  it('serves payments in Redis while PostgreSQL is away, and answers 503 for archived ones', async () => {
     const archived = await archivedPayment('order-of-last-year')
     const held = await merchant.create({ capture: false })
     // Without this file PostgreSQL does not start again.

@@ -31,7 +31,7 @@ describe('hosted fields with a mistake of the merchant’s engineer', () => {
     for (const [given, sentence] of cases) expect(await thrown(page, given), given).to.contain(`TypeError: ${sentence}`)
   })
 
-  it('tell of a publishable key that the service does not take when they are made, in every way', async () => {
+  it('report a publishable key that the service refuses as soon as they are created', async () => {
     const page = await visit()
     const wrong = 'svc_test.k000000000000000'
     const told = await page.evaluate(`(() => {

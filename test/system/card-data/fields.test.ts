@@ -67,7 +67,7 @@ describe('hosted fields in a merchant’s page', () => {
     expect(await page.locator('#card-fields iframe').getAttribute('title')).to.equal('Dados do cartão')
   })
 
-  it('wear the looks that a merchant chooses from the list, and refuse others', async () => {
+  it('take the style options of the list, and refuse others', async () => {
     const page = await visit()
     const element = '#card-fields'
     await replaceFields(page, { publishableKey: publishableKey(), element, style: { colorText: '#112233' } })

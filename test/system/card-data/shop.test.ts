@@ -77,7 +77,7 @@ describe('demo shop in a real browser', () => {
     }
   })
 
-  it('moves no money for what is not an amount, or is more than is left', async () => {
+  it('moves no money for an invalid amount, or for more than is left', async () => {
     const page = await paid()
     const [payment] = await paymentsOf(page)
     for (const amount of ['1.234,56', 'ten', '-5', ' ']) {
@@ -96,7 +96,7 @@ describe('demo shop in a real browser', () => {
 describe('the page of the demo shop', () => {
   const { browser, url, visit } = useShop()
 
-  it('speaks Portuguese to the buyer whose browser does', async () => {
+  it('speaks Portuguese where the browser does', async () => {
     const page = await browser.open(url(), { locale: 'pt-BR', viewport: PHONE })
     await fieldsOf(page).getByLabel('Número do cartão').fill(CANCELLED)
     for (const [label, text] of [
@@ -127,14 +127,14 @@ describe('the page of the demo shop', () => {
     await picture(page, 'shop-phone')
   })
 
-  it('says so when the card fields cannot be loaded', async () => {
+  it('reports that the card fields cannot be loaded', async () => {
     const page = await browser.open('about:blank')
     await page.route('**/fields.js', route => route.abort())
     await page.goto(url())
     await page.getByRole('alert').getByText('could not be loaded').waitFor()
   })
 
-  it('serves no page under a name of another site that leads to this machine', async () => {
+  it('refuses a host name of another site that resolves to this machine', async () => {
     const status = (headers: Record<string, string>) =>
       new Promise(resolve => {
         request(url(), { method: 'POST', headers }, answer => resolve(answer.resume().statusCode)).end()

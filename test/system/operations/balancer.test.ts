@@ -60,7 +60,7 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
     expect([refused.status, codeOf(refused.body)]).to.deep.equal([403, 'unauthorized'])
   })
 
-  it('answers a request that is too large in the form of the service', async () => {
+  it('answers a request that is too large with the envelope of the service', async () => {
     for (const length of [20_000, 60_000]) {
       const large = { ...headers, 'Idempotency-Key': 'x'.repeat(length) }
       const answer = await proxy.send('/v1/capabilities', { headers: large })
@@ -109,7 +109,7 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
     expect((await Promise.all(creates)).filter(status => status !== 201)).to.deep.equal([])
   })
 
-  it('goes on with the other api when one dies, and says in the form of the service that none is there', async () => {
+  it('uses the other api when one dies, and answers with the envelope of the service when no api is left', async () => {
     service.kill('api.1')
     for (let count = 0; count < 20; count++) {
       expect((await proxy.send('/v1/capabilities', { headers })).status).to.equal(200)

@@ -48,7 +48,7 @@ describe('when the memory-only Redis is away', () => {
     ['silent', async () => void service.kill('secrets-redis', 'SIGSTOP')],
     ['refuses connections', killForGood]
   ] as const) {
-    it(`(${what}) all but typed cards goes on, and those are refused at once`, async () => {
+    it(`(${what}) everything but typed cards works, and typed cards are refused at once`, async () => {
       const [held, sold] = [await merchant.create({ capture: false }), await merchant.create()]
       const [cardId, token, key] = [await storedCard(), await merchant.token(), randomUUID()]
       const finished = await merchant.create({ token, key })

@@ -75,7 +75,7 @@ describe('a repeated request', () => {
     expect(ledgerSumsOf(network, [...ids][0] ?? '').sales).to.equal(1)
   })
 
-  it('with a key of its own each, of ten captures, wins once', async () => {
+  it('wins once among ten captures with different keys', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     const answers = await whileOneIsUnderWay(10, () => merchant.capture(id))
     expect(answers.filter(answer => answer.status === 200)).to.have.length(1)
@@ -83,7 +83,7 @@ describe('a repeated request', () => {
     expect(network.sales(id)[0]?.requests.capture).to.equal(1)
   })
 
-  it('with a key of its own each, of refunds, never refunds more than was paid', async () => {
+  it('never refunds more than was paid, among refunds with different keys', async () => {
     const { id } = (await merchant.create()).payment
     await Promise.all(Array.from({ length: 6 }, () => merchant.cancel(id, { amount: 3_000 })))
     for (let i = 0; i < 4; i++) await merchant.cancel(id, { amount: 3_000 })

@@ -28,7 +28,7 @@ describe('a stored card', () => {
     }
   })
 
-  it('pays with the token of its security code, once, and of its own merchant', async () => {
+  it('pays with the token of its security code, once, and for its own merchant only', async () => {
     const { cardId } = await stored()
     const cvvToken = await merchant.cvvToken('987')
     const paid = { source_type: 'card', card_id: cardId, cvv_token_id: cvvToken }
@@ -46,7 +46,7 @@ describe('a stored card', () => {
     expect((await merchant.post('/v1/cards', { token_id: await merchant.cvvToken() })).status).to.equal(422)
   })
 
-  it('is erased: it pays no more, and a payment that was sent with it goes on', async () => {
+  it('is erased: it cannot pay any more, and a payment that was sent with it continues', async () => {
     const { cardId, token } = await stored()
     const { payment } = await merchant.create({ source: source(cardId), capture: false })
     const other = await anotherMerchant()

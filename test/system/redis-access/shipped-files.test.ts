@@ -112,7 +112,7 @@ describe('the configuration and ACL files of ops/redis', () => {
     await as(server.login('exporter'), ...exporter)
   })
 
-  it('write nothing of the memory-only Redis to a disk', async () => {
+  it('never write data of the memory-only Redis to a disk', async () => {
     const server = await start('memory-only')
     await server.askAs(server.login('tokens'), 'SET', 'rate:x', '1')
     await restart(server)

@@ -159,7 +159,7 @@ describe('the card network adapter', () => {
     })
   })
 
-  it('takes no answer about another order for one about its own', async () => {
+  it('ignores an answer about another order', async () => {
     const list = JSON.stringify({ Payments: [{ PaymentId: 'p-1' }] })
     const sale = JSON.stringify({ MerchantOrderId: 'other', Payment: { PaymentId: 'p-1', Status: 3, Amount: 100 } })
     const transport: Transport = {

@@ -29,7 +29,7 @@ describe("the answer to the query for an order's sales", () => {
     ['an empty list', answer(200, { Payments: [] })]
   ]
   for (const [description, exchange] of absences) {
-    it(`takes ${description} for absence`, () => expect(readSaleIds(exchange)).to.deep.equal({ kind: 'absent' }))
+    it(`takes ${description} as absence`, () => expect(readSaleIds(exchange)).to.deep.equal({ kind: 'absent' }))
   }
 
   const noAnswers: [string, Exchange][] = [
@@ -45,7 +45,7 @@ describe("the answer to the query for an order's sales", () => {
     ['a cut connection', { kind: 'ambiguous', reason: 'UND_ERR_SOCKET' }]
   ]
   for (const [description, exchange] of noAnswers) {
-    it(`takes ${description} for no answer`, () => expect(readSaleIds(exchange).kind).to.equal('no_answer'))
+    it(`takes ${description} as no answer`, () => expect(readSaleIds(exchange).kind).to.equal('no_answer'))
   }
 })
 
@@ -59,7 +59,7 @@ describe('the answer to the query for one sale', () => {
     return [status, amountCents, capturedCents, voidedCents]
   }
 
-  it('gives status and cumulative amounts', () => {
+  it('returns status and cumulative amounts', () => {
     expect(facts({ Status: 1 })).to.deep.equal(['authorised', 1000, 0, 0])
     expect(facts({ Status: 2, CapturedAmount: 700 })).to.deep.equal(['captured', 1000, 700, null])
     expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: 200 })).to.deep.equal(['captured', 1000, 700, 200])
@@ -68,11 +68,11 @@ describe('the answer to the query for one sale', () => {
     expect(facts({ Status: 13 })).to.deep.equal(['denied', 1000, 0, 0])
   })
 
-  it('calls a status that decides nothing unfinished', () => {
+  it('reports a status that decides nothing as unfinished', () => {
     for (const Status of [0, 12, 14, 20]) expect(facts({ Status })).to.deep.equal(['unfinished', 1000, 0, 0])
   })
 
-  it('does not guess what was captured', () => {
+  it('does not guess the captured amount', () => {
     expect(facts({ Status: 2 })).to.equal('no_answer')
     expect(facts({ Status: 1, Amount: 'ten' })).to.equal('no_answer')
     expect(facts({ Status: null })).to.equal('no_answer')

@@ -72,7 +72,7 @@ describe('the body of a sale', () => {
     }
   })
 
-  it('cleans and cuts addresses, and leaves none of their required fields empty', () => {
+  it('cleans and cuts addresses, and leaves no required field empty', () => {
     const { buyer } = purchase()
     const cleaned = body({
       buyer: {
@@ -112,7 +112,7 @@ describe('the body of a sale', () => {
     expect(body({ isStoredCard: true })).not.to.have.nested.property('Payment.InitiatedTransactionIndicator')
   })
 
-  it('is none for a brand that the acquirer does not know', () => {
+  it('does not exist for a brand that the acquirer does not know', () => {
     expect(saleBody(purchase({ brand: 'unionpay' }))).to.equal(null)
   })
 })

@@ -42,7 +42,7 @@ describe('the transport to the card network', () => {
     await transport.close()
   })
 
-  it('gives status and text of an answer', async () => {
+  it('returns status and text of an answer', async () => {
     await start({ onRequest: socket => socket.write(httpAnswer(201, '{"a":1}')) })
     expect(await send()).to.deep.equal({ kind: 'answered', status: 201, text: '{"a":1}' })
   })
@@ -75,7 +75,7 @@ describe('the transport to the card network', () => {
     'that sends far too much': { onRequest: socket => socket.write(httpAnswer(200, ' '.repeat(300_000))) }
   }
   for (const [description, behaviour] of Object.entries(ambiguousServers)) {
-    it(`calls a server ${description} ambiguous`, async () => {
+    it(`reports a server ${description} as ambiguous`, async () => {
       await start(behaviour)
       expect(await send(endlessLease, SHORT_MS)).to.include({ kind: 'ambiguous' })
       expect(server.requestLines.length).to.be.at.most(1)
@@ -92,7 +92,7 @@ describe('the transport to the card network', () => {
     }
   })
 
-  it('has one deadline for the whole answer, however alive a slow body looks', async () => {
+  it('has one deadline for the whole answer, however slowly the body arrives', async () => {
     let dripping: NodeJS.Timeout | undefined
     await start({
       onRequest: socket => {

@@ -30,7 +30,7 @@ async function held(worker: TestWorker): Promise<Payment> {
 describe('a payments worker and a new payment', () => {
   const test = useRedis()
 
-  it('knows a new payment from its command, and reads it when it has changed on the way', async () => {
+  it('takes a new payment from its command, and reads it when it has changed on the way', async () => {
     let reads = 0
     const worker = aWorker(test, ({ payments }) => ({
       payments: {
@@ -169,7 +169,7 @@ describe('a payments worker', () => {
     expect((await worker.resultOf(first))?.kind).to.equal('succeeded')
   })
 
-  it('asks the network when its outcome meets a newer version: real money is never dropped', async () => {
+  it('queries the network when its outcome meets a newer version: real money is never dropped', async () => {
     const [slow, other] = [aWorker(test), aWorker(test)]
     const payment = await held(slow)
     slow.network.willAnswer(async () => {

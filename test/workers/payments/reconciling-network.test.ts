@@ -186,7 +186,7 @@ describe('an absence at the card network', () => {
     })
   }
 
-  it('costs few controls for many payments at once, and none for a payment that is found', async () => {
+  it('costs few control queries for many payments at once, and no query for a payment that is found', async () => {
     const worker = workerOf()
     const known = orderIdOf((await paid(worker, host)).terms.id)
     host.answerTo = orderId => (orderId === OTHER_ORDER ? absent : found)

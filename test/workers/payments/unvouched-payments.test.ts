@@ -32,7 +32,7 @@ describe('a payments worker on unvouched data', () => {
     backMs = worker.clock.atMs
   }
 
-  it('adopts a refund that the acquirer has, and sends none', async () => {
+  it('adopts a refund that the acquirer has, and sends no other', async () => {
     const payment = await paid('auto')
     comeBack()
     const key = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })

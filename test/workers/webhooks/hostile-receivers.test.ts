@@ -174,7 +174,7 @@ describe('a dead endpoint with 2,000 events', () => {
     await until('the dead one has all', () => dead.accepted().size === 2_000).finally(() => clearInterval(ticking))
   })
 
-  it('gives up after the whole span what it never could try', async () => {
+  it('gives up events that it could never try after the whole span', async () => {
     const { stop, url } = await startReceiver()
     await stop()
     await registerEndpoint(rig.test, 'm_dead', url)

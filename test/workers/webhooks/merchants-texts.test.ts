@@ -13,7 +13,7 @@ const MANY = 60
 describe('webhook events that cannot be read, or sent', () => {
   const rig = useDelivery()
 
-  it('are not those of references with any kind of space', async () => {
+  it('can be read and sent with any kind of space in a reference', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
     await rig.deliverer()
@@ -34,7 +34,7 @@ describe('webhook events that cannot be read, or sent', () => {
     }
   }
 
-  it('keep no slot from the events of other merchants: damaged, of another version, and slow ones', async () => {
+  it('do not block the events of other merchants when they are damaged, of another version or slow', async () => {
     const hook = await rig.receiver()
     const slow = await rig.receiver(() => undefined)
     await registerEndpoint(rig.test, 'm_1', hook.url)
