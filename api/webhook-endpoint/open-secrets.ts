@@ -19,7 +19,7 @@ export async function openWebhookSecrets(
     return secrets
   } catch (error) {
     if (!(error instanceof VaultError)) throw error
-    context.log.error({ err: error }, 'webhook endpoints can not be registered until this process has its key file')
+    context.log.error({ err: error }, 'webhook endpoints cannot be registered until this process has its key file')
     const warning = `${error.message} Registrations of webhook endpoints are answered 503, all else goes on. Restore the file, and restart this process.`
     context.onWarning('webhook keys', () => warning)
     const refuse = (): never => {

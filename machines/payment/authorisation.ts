@@ -53,7 +53,7 @@ export const pending = sending('unknown', {
     REJECTED: toFailed('The network refused the sale as such.'),
     NOT_SENT: toFailed('The network could not be reached; nothing was sent.'),
     OVERDUE: toFailed('No worker took it in time, and the buyer has left; nothing was sent.'),
-    CARD_MISSING: toFailed('The card data is gone or can not be opened; nothing was sent.'),
+    CARD_MISSING: toFailed('The card data is gone or cannot be opened; nothing was sent.'),
     NETWORK_NOTIFICATION: notificationForLater
   }
 })

@@ -2,7 +2,7 @@
 -- lost: the commit of the command sets the right one.
 --
 -- KEYS[1] due list zset   KEYS[2] commands stream
--- ARGV[1] now, ms         ARGV[2] how many at the most
+-- ARGV[1] now, ms         ARGV[2] how many at most
 -- ARGV[3] entry: a text in which the member and its due time take the places of `%s`
 -- ARGV[4] when it is due again, ms
 --

@@ -1,5 +1,5 @@
 -- Included by the scripts that put a webhook event behind those of its payment; the first one gets its command. A hundred
--- wait at the most, which bounds memory for a dead endpoint. A further one is undeliverable at once.
+-- wait at most, which bounds memory for a dead endpoint. A further one is undeliverable at once.
 -- `short` and `about` are texts of lists, and become parts of the list that is stored.
 --
 -- Returns whether it waits.

@@ -87,7 +87,7 @@ async function permissionProblem(redis: Redis, server: AclServer, url: string): 
   return `The user ${user} of ${variable} is not allowed: ${[...found].join(', ')}. Load ${file} of this release (ACL LOAD), then start again.`
 }
 
-/** A server that can not be asked is no missing permission: the advice would be wrong. */
+/** A server that cannot be asked is no missing permission: the advice would be wrong. */
 function rejectUnlessDenied(variable: string): (error: unknown) => string[][] {
   return error => {
     if (isRefusal(error)) return [['EVAL']]

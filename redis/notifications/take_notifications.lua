@@ -1,7 +1,7 @@
 -- Takes the notifications that are due. Each comes up again later, in case its taker dies.
 --
 -- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first received   hash
--- ARGV[1] now, ms   ARGV[2] when they come up again, ms   ARGV[3] how many at the most
+-- ARGV[1] now, ms   ARGV[2] when they come up again, ms   ARGV[3] how many at most
 --
 -- Returns sale ids, each followed by the time at which it was first received.
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])

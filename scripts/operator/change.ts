@@ -36,7 +36,7 @@ export function addChangeOptions(command: Command, kind: ChangeKind): void {
   command
     .option('--actor <name>', 'who makes the change; user@host of this process unless given', oneLine(ACTOR_LENGTH_MAX))
     .option('--reason <text>', 'why, such as a ticket; `audit` shows it', reasonText)
-  if (kind === 'for_ever') command.option('--yes', 'do not ask for confirmation, although it can not be undone')
+  if (kind === 'for_ever') command.option('--yes', 'do not ask for confirmation, although it cannot be undone')
 }
 
 /** The trail is kept for ever, and shown. */
@@ -87,8 +87,8 @@ export async function makeChange<Result extends { readonly made?: string }>(
 }
 
 async function confirm({ ask }: ChangeWorld, what: string): Promise<void> {
-  if (ask === undefined) throw new UsageError(`${what} can not be undone. Nothing was changed. Add --yes to do it.`)
-  const answer = await ask(`${what} can not be undone. Type yes to do it: `)
+  if (ask === undefined) throw new UsageError(`${what} cannot be undone. Nothing was changed. Add --yes to do it.`)
+  const answer = await ask(`${what} cannot be undone. Type yes to do it: `)
   if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('Nothing was changed: the answer was not yes.')
 }
 

@@ -62,7 +62,7 @@ async function accept({ redis, config }: OperatorConnection): Promise<Output> {
   const text = [
     `Accepted: ${summary.missing_commits} commits between ${summary.from} and ${summary.to} stay missing, in ${back.length} of ${config.partitions} partitions.`,
     'Money moves again, with care: open payments are compared with the card network now, and any other one before its next capture, cancellation or refund.',
-    'Payments that were accepted in that time are not in this data. The service can not see a merchant’s repeat of such a request: it is charged as a new one. So get the acquirer’s list of the sales that were made or changed in that time, and go through it as docs/OPERATIONS.md says (Redis, Restore).'
+    'Payments that were accepted in that time are not in this data. The service cannot see a merchant’s repeat of such a request: it is charged as a new one. So get the acquirer’s list of the sales that were made or changed in that time, and go through it as docs/OPERATIONS.md says (Redis, Restore).'
   ]
   return { json: { ...summary, partitions: back.map(({ partition }) => partition) }, text: text.join('\n') }
 }

@@ -53,7 +53,7 @@ Examples:
 
 /** Printed under the error of a Redis that is full, read-only or silent. */
 const WHAT_TO_DO =
-  'The durable Redis can not do that now: see "Redis" in docs/OPERATIONS.md. Look whether the change was made before you repeat it.\n'
+  'The durable Redis cannot do that now: see "Redis" in docs/OPERATIONS.md. Look whether the change was made before you repeat it.\n'
 
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {

@@ -70,7 +70,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'up',
-    does: 'compose.yaml starts, all is healthy, the archive too; processes are users without rights on a root that they can not write',
+    does: 'compose.yaml starts, all is healthy, the archive too; processes are users without rights on a root that they cannot write',
     act: async place => {
       await compose(place, '--profile', 'simulator', 'up', '--build', '--detach')
       await untilHealthy(place)

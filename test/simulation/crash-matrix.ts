@@ -185,7 +185,7 @@ const unreachable: Mutant = {
 }
 
 /**
- * A void reaches the sale seconds after its caller has given up: the service can not know whether it will. It is an event of the
+ * A void reaches the sale seconds after its caller has given up: the service cannot know whether it will. It is an event of the
  * outside, because what a process waits for is moved when a world skips a quiet time.
  */
 const lateVoids = (world: World, outside: Process): Mutant => ({

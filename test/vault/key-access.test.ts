@@ -114,7 +114,7 @@ describe('the owner and the rights of a key file', () => {
     expect(await open(box)).to.deep.equal({ cvv: '123', problem: null })
   })
 
-  itAsRoot('are kept, or nothing is written: a user who can not give a file away is refused', async () => {
+  itAsRoot('are kept, or nothing is written: a user who cannot give a file away is refused', async () => {
     chownSync(dir, user, group)
     chownSync(files.privateFile, 0, 0)
     chmodSync(files.privateFile, 0o644)

@@ -71,7 +71,7 @@ const pending: Row[] = [
     { status: 'failed', error: 'invalid_token' }
   ],
   [
-    'fails when the card data can not be opened',
+    'fails when the card data cannot be opened',
     inStatus('pending'),
     { type: 'CARD_MISSING', failure: 'card_unreadable' },
     { status: 'failed', error: 'card_unreadable', result: 'failed', wake: null }

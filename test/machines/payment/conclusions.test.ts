@@ -55,7 +55,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'reconciling', effect: 'void', reviewReason: 'duplicate_sale' }
     ]
   ],
-  'a refund that can not be reconciled': [
+  'a refund that cannot be reconciled': [
     [
       'is listed for manual review when the record fits neither way',
       refundInDoubt(300),
@@ -94,7 +94,7 @@ const tables: Record<string, Row[]> = {
     ],
     ['is refused without a doubt', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
   ],
-  'a capture that can not be reconciled': [
+  'a capture that cannot be reconciled': [
     [
       'is booked, says the operator',
       capturing,
@@ -120,7 +120,7 @@ const tables: Record<string, Row[]> = {
       { effect: null, result: null, wake: 0 }
     ]
   ],
-  'an authorisation that can not be reconciled': [
+  'an authorisation that cannot be reconciled': [
     [
       'is not booked, says the operator: it has failed, and another key is safe',
       inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
@@ -128,7 +128,7 @@ const tables: Record<string, Row[]> = {
       { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
     ],
     [
-      'can not be booked while its sale is not known, because it could not be captured or refunded',
+      'cannot be booked while its sale is not known, because it could not be captured or refunded',
       inStatus('unknown'),
       concluded(true),
       { refused: 'operation_in_progress' }
@@ -140,7 +140,7 @@ const tables: Record<string, Row[]> = {
       { effect: null, result: null, wake: 0 }
     ]
   ],
-  'a cancellation that can not be reconciled': [
+  'a cancellation that cannot be reconciled': [
     [
       'is booked, says the operator',
       cancelling,

@@ -48,7 +48,7 @@ const tables: Record<string, Row[]> = {
       { status: 'pre_authorized', effect: null, wake: 5_000 }
     ],
     [
-      'is verified a last time when the record can not be behind any more',
+      'is verified a last time when the record cannot be behind any more',
       inStatus('pre_authorized', verified),
       found('authorised', held),
       { status: 'pre_authorized', effect: null, wake: policy.notFoundHorizonMs - 1_000 }

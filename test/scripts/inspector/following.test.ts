@@ -85,7 +85,7 @@ describe('the inspector', () => {
 
   it('shows a refused command without any change of state', async () => {
     const id = (await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')) ?? ''
-    // The API refuses what the payment can not take; a command that it accepted may come too late for the worker.
+    // The API refuses what the payment cannot take; a command that it accepted may come too late for the worker.
     const fields = encodeServiceCommand(id, { kind: 'capture', amountCents: null })
     await withRedis(service(), redis => redis.xadd(keys.commands(partitionOfPayment(id)), '*', ...fields))
     await page.waitForSelector('.history tr.refused:has-text("invalid_state")')

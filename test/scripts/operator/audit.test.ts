@@ -115,7 +115,7 @@ describe('operator command line: audit trail', () => {
     it(`requires --yes without a terminal: ${line}`, async () => {
       const { code, err } = await run(line)
       expect(code).to.equal(2)
-      expect(err).to.match(/^error: "[\w -]+ [\w:-]+" in test can not be undone\. Nothing was changed\. Add --yes/)
+      expect(err).to.match(/^error: "[\w -]+ [\w:-]+" in test cannot be undone\. Nothing was changed\. Add --yes/)
       expect(await rows(line.split(' ')[2] ?? '')).to.deep.equal([])
     })
   }
@@ -130,7 +130,7 @@ describe('operator command line: audit trail', () => {
     })
     expect((await run('key revoke k_2', answering('y'))).code).to.equal(2)
     expect((await run('key revoke k_2', answering('yes'))).err).to.contain('There is no key k_2')
-    expect(asked[0]).to.equal('"key revoke k_2" in test can not be undone. Type yes to do it: ')
+    expect(asked[0]).to.equal('"key revoke k_2" in test cannot be undone. Type yes to do it: ')
     expect(await rows('k_2')).to.have.lengthOf(1)
   })
 })

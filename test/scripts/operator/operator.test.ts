@@ -132,7 +132,7 @@ describe('operator command line: merchants and keys', () => {
     try {
       const { code, err } = await run('merchant create --name Padaria')
       expect(code).to.equal(1)
-      expect(err).to.match(/^error: OOM .*\nThe durable Redis can not do that now: .*OPERATIONS\.md/)
+      expect(err).to.match(/^error: OOM .*\nThe durable Redis cannot do that now: .*OPERATIONS\.md/)
     } finally {
       await servers.redis.config('SET', 'maxmemory', '0')
     }

@@ -106,7 +106,7 @@ const faultsOfRedis: readonly Fault[] = [
     mend: /CONFIG SET auto-aof-rewrite-percentage 100/
   },
   {
-    name: 'a durable Redis that can not write to its disk',
+    name: 'a durable Redis that cannot write to its disk',
     break: async ({ durable }) => {
       const [, dir = ''] = (await durable.config('GET', 'dir')) as string[]
       await mkdir(join(dir, 'dump.rdb'))
@@ -156,7 +156,7 @@ const faultsOfRedis: readonly Fault[] = [
     mend: /Start the replicas/
   },
   {
-    name: 'a default user that can not replay the append-only file',
+    name: 'a default user that cannot replay the append-only file',
     break: async ({ durable }) => {
       await durable.acl('SETUSER', 'default', '-hset')
       return { undo: () => durable.acl('SETUSER', 'default', '+@all') }
