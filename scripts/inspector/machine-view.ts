@@ -12,9 +12,9 @@ import { beginnings } from './what-if.js'
 export async function machineView(): Promise<MachineView> {
   const chart = readChart(paymentMachine)
   const pictures = viewsOf(chart).map(async view => {
-    const { name, title, level, states, leftOut } = view
+    const { name, title, level, states } = view
     const drawn = await svgOf(chart, view)
-    return { name, title, level, isComplete: leftOut.length === 0, states, svg: drawn.slice(drawn.indexOf('<svg')) }
+    return { name, title, level, states, svg: drawn.slice(drawn.indexOf('<svg')) }
   })
   const leaves = leavesOf(chart)
   return {

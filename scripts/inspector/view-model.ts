@@ -50,8 +50,6 @@ export interface MachineView {
     readonly name: string
     readonly title: string
     readonly level: 'overview' | 'detail'
-    /** Whether verification is in it too. A machine has overviews of both kinds, or none. */
-    readonly isComplete: boolean
     /** States of the first level that it shows. */
     readonly states: readonly string[]
     readonly svg: string

@@ -41,8 +41,6 @@ function machineSection(chart: Chart): string[] {
   return [
     `## ${chart.id}`,
     chart.description,
-    ...viewsOf(chart)
-      .filter(({ level, leftOut }) => level === 'detail' || leftOut.length > 0)
-      .flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)])
+    ...viewsOf(chart).flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)])
   ]
 }

@@ -17,22 +17,18 @@ const FOLLOW = 'follow'
 /** Of a chart, so that its text of 13 and 11 px can be read. */
 const SCALE_MIN = 0.65
 
-/** Part of the page's address while the overview shows verification too. */
-const VERIFICATION = 'verification'
-
 /** Shows `position` in the pictures of the machine, one picture at a time; null: no payment is in it. */
 export class ChartPanel {
   readonly #root: HTMLElement
   readonly #machine: MachineView
-  /** Key of a picture, or `FOLLOW`. */
+  /** Name of a picture, or `FOLLOW`. */
   #chosen: string
-  #hasVerification = new URL(location.href).searchParams.has(VERIFICATION)
   #position: Position | null = null
 
   constructor(root: HTMLElement, machine: MachineView) {
     this.#root = root
     this.#machine = machine
-    this.#chosen = keyOf(machine.pictures[0])
+    this.#chosen = machine.pictures[0]?.name ?? ''
   }
 
   show(position: Position | null): void {
@@ -41,16 +37,14 @@ export class ChartPanel {
   }
 
   #draw(): void {
-    const pictures = this.#machine.pictures.filter(
-      ({ level, isComplete }) => level === 'detail' || isComplete === this.#hasVerification
-    )
+    const { pictures } = this.#machine
     const picture =
-      this.#chosen === FOLLOW ? this.#partOf(pictures) : pictures.find(picture => keyOf(picture) === this.#chosen)
+      this.#chosen === FOLLOW ? this.#partOf(pictures) : pictures.find(({ name }) => name === this.#chosen)
     if (picture === undefined) return
     const shown = `${this.#chosen} ${picture.name}`
     if (this.#root.dataset['shown'] !== shown) {
       this.#root.dataset['shown'] = shown
-      redraw(this.#root, this.#tabs(pictures, picture), drawingOf(picture))
+      redraw(this.#root, this.#tabs(pictures), drawingOf(picture))
     }
     for (const svg of this.#root.querySelectorAll('svg')) light(svg, this.#position)
     bringIntoSight(this.#root.querySelector('.drawing'))
@@ -62,7 +56,7 @@ export class ChartPanel {
     return details.find(({ states }) => place !== undefined && states.includes(statusOf(place))) ?? details[0]
   }
 
-  #tabs(pictures: readonly Picture[], { level }: Picture): HTMLElement {
+  #tabs(pictures: readonly Picture[]): HTMLElement {
     const tab = (chosen: string, words: string): HTMLElement => {
       const choose = (): void => {
         this.#chosen = chosen
@@ -70,32 +64,10 @@ export class ChartPanel {
       }
       return button(words, choose, { 'aria-pressed': String(chosen === this.#chosen) })
     }
-    const named = pictures.map(picture => tab(keyOf(picture), picture.title))
+    const named = pictures.map(picture => tab(picture.name, picture.title))
     if (named.length > 1) named.splice(1, 0, tab(FOLLOW, 'Follow'))
-    const verification = level === 'overview' ? this.#verificationSwitch() : null
-    return element('nav', { 'aria-label': 'Pictures' }, ...named, verification)
+    return element('nav', { 'aria-label': 'Pictures' }, ...named)
   }
-
-  #verificationSwitch(): HTMLElement {
-    const flip = (): void => {
-      this.#hasVerification = !this.#hasVerification
-      const address = new URL(location.href)
-      if (this.#hasVerification) address.searchParams.set(VERIFICATION, 'shown')
-      else address.searchParams.delete(VERIFICATION)
-      history.replaceState(null, '', address)
-      this.#draw()
-    }
-    return button('Verification', flip, {
-      role: 'switch',
-      'aria-checked': String(this.#hasVerification),
-      title: 'Also what is done without the merchant: redelivery, reconciliation, manual review'
-    })
-  }
-}
-
-/** Both overviews, with verification and without, have one key, so that the switch keeps the choice. */
-function keyOf(picture: Picture | undefined): string {
-  return picture?.level === 'overview' ? 'overview' : (picture?.name ?? '')
 }
 
 function drawingOf({ svg, title }: Picture): HTMLElement {

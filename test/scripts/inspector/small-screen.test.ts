@@ -2,6 +2,9 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
 import { useBrowser } from '../../support/browser.js'
+import { coveredLabels, smallestFontPx } from '../../support/picture-labels.js'
+
+const FONT_MIN_PX = 11
 
 describe('the inspector on a small screen', () => {
   const browser = useBrowser()
@@ -53,6 +56,18 @@ describe('the inspector on a small screen', () => {
       }
     })
   }
+
+  it('shows the whole lifecycle without scrolling, readable at a glance', async () => {
+    const page = await browser.open(inspector.url, { viewport: { width: 1_440, height: 900 } })
+    await page.locator('.drawing svg').waitFor()
+    expect(await smallestFontPx(page)).to.be.at.least(FONT_MIN_PX)
+    expect(await coveredLabels(page)).to.deep.equal([])
+    const room = await page.evaluate(`(() => {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.querySelector('.drawing')
+      return [scrollWidth <= clientWidth, scrollHeight <= clientHeight]
+    })()`)
+    expect(room).to.deep.equal([true, true])
+  })
 
   it('logs no problem in the browser', () => {
     expect(browser.problems).to.deep.equal([])
