@@ -9,8 +9,8 @@ import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { makeLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { freePort } from '../../scripts/start/ports.js'
-import { RedisCluster } from '../../scripts/start/redis-cluster.js'
-import { RedisNode } from '../../scripts/start/redis-node.js'
+import { RedisCluster } from './redis-cluster.js'
+import { RedisNode } from './redis-node.js'
 import { ReplicatedRedis, Sentinels, testBinary } from './sentinels.js'
 
 /** Servers behind one address. */

@@ -9,8 +9,8 @@ import { createLogger } from '../../runtime/log.js'
 import { spawnRedis } from '../../scripts/start/embedded-redis.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis, type RedisBinary } from '../../scripts/start/redis-binary.js'
-import { RedisNode } from '../../scripts/start/redis-node.js'
 import { until } from './conditions.js'
+import { RedisNode } from './redis-node.js'
 
 const MASTER_NAME = 'payments'
 const SENTINELS = 3

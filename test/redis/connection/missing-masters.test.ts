@@ -3,8 +3,8 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { createWrites } from '../../../redis/connection/writes.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
-import { RedisCluster } from '../../../scripts/start/redis-cluster.js'
 import { until } from '../../support/conditions.js'
+import { RedisCluster } from '../../support/redis-cluster.js'
 import { testBinary } from '../../support/sentinels.js'
 
 const CLIENTS = 10

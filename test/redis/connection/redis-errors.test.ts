@@ -6,8 +6,8 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { isRedisUnavailable, reasonOf } from '../../../redis/connection/redis-errors.js'
 import { changeOf, claimInstallation } from '../../../redis/installation/installation.js'
 import { createLogger } from '../../../runtime/log.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { useRedis } from '../../support/redis.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { testBinary } from '../../support/sentinels.js'
 
 describe('the reason why Redis cannot be used, in words for an operator', () => {

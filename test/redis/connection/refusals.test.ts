@@ -3,7 +3,6 @@ import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import { connect, disconnect, type Redis, type Role } from '../../../redis/connection/connections.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
-import type { RedisNode } from '../../../scripts/start/redis-node.js'
 import { until } from '../../support/conditions.js'
 import {
   lateWorkers,
@@ -14,6 +13,7 @@ import {
   startSingle,
   type Worker
 } from '../../support/redis-kinds.js'
+import type { RedisNode } from '../../support/redis-node.js'
 
 const ROLES: readonly Role[] = ['commands', 'secrets', 'blocking', 'subscriber', 'lock']
 /** Usually 1 to 4 s of 15 s. */

@@ -5,11 +5,11 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { createTokenStore, type NewToken, newTokenId } from '../../../redis/tokens/tokens.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { aToken } from '../../support/cards.js'
 import { until, untilFast } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedis } from '../../support/redis.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { ReplicatedRedis, Sentinels, testBinary } from '../../support/sentinels.js'
 
 const INSTALLATION = { environment: 'test', partitions: 1, id: 'of-this-test' } as const

@@ -9,9 +9,9 @@ import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
 import { readConfig } from '../../../runtime/config.js'
 import { createLogger } from '../../../runtime/log.js'
 import { versionFinding } from '../../../scripts/operator/doctor/durable-checks.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { testBinary } from '../../support/sentinels.js'
 
 const INSTALLATION = { environment: 'test', partitions: 16, id: 'one' } as const

@@ -13,9 +13,9 @@ import { keys } from '../../../redis/keys.js'
 import { acceptRestored, standingsOf } from '../../../redis/operator/restored-data.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { createLogger } from '../../../runtime/log.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { until } from '../../support/conditions.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { ReplicatedRedis, testBinary } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { openLockServers } from '../../../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../../../redis/locks/payment-lock.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { until, untilFast } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { testBinary } from '../../support/sentinels.js'
 
 /** To take a lock, work and release it: a silent server's command times out after 1 s. */

@@ -10,8 +10,8 @@ import { createKeyFinder } from '../../../redis/merchants/find-key.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
-import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { until } from '../../support/conditions.js'
+import { RedisNode } from '../../support/redis-node.js'
 import { testBinary } from '../../support/sentinels.js'
 
 /** Longer than a lookup is kept. */

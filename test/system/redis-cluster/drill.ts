@@ -14,13 +14,13 @@ import { urlOf } from '../../../scripts/start/environment.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { ownService } from '../../../scripts/start/own-service.js'
 import type { RedisBinary } from '../../../scripts/start/redis-binary.js'
-import { RedisCluster } from '../../../scripts/start/redis-cluster.js'
 import type { RunningService } from '../../../scripts/start/service.js'
 import { ChaosClient, type Target } from '../../chaos/client.js'
 import { type AuditedRun, auditRun } from '../../chaos/final-state.js'
 import { openLoop } from '../../chaos/open-loop.js'
 import { type ChaosReceiver, startReceiver } from '../../chaos/receiver.js'
 import { createRandom } from '../../simulation/random.js'
+import { RedisCluster } from '../../support/redis-cluster.js'
 
 export interface DrillOptions {
   readonly root: string

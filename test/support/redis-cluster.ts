@@ -1,8 +1,8 @@
-/** A Redis Cluster on this machine, for drills, tests and benchmarks: masters that share the slots, each with replicas. */
+/** A Redis Cluster on this machine: masters that share the slots, each with replicas. */
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
-import { type TemporaryFolder, temporaryFolder } from '../command-line/temporary-folder.js'
-import type { RedisBinary } from './redis-binary.js'
+import { type TemporaryFolder, temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
+import type { RedisBinary } from '../../scripts/start/redis-binary.js'
 import { RedisNode } from './redis-node.js'
 
 const SLOTS = 16_384
