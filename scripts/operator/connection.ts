@@ -114,7 +114,10 @@ export async function addressesOf(env?: NodeJS.ProcessEnv): Promise<Addresses> {
   if (isGiven('REDIS_URL', env)) return { ...found, origin: 'REDIS_URL' }
   const file = join(dataDir, REDIS_FILE)
   if (!existsSync(file)) {
-    return { ...found, origin: `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}` }
+    return {
+      ...found,
+      origin: `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}: set its DATA_DIR`
+    }
   }
   const written = await readJson(dataDir, REDIS_FILE)
   const textOf = (name: string): string | undefined => {

@@ -34,7 +34,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     expires_at: isoTime(progress.expiresAtMs),
     in_doubt: presentDoubt(progress.reconciliation),
     next_query_at: isoTime(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
-    reviewReason: progress.reviewReason,
+    review_reason: progress.reviewReason,
     version,
     history: history.map(presentLine)
   }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { PaymentProgress, ReviewReason } from '../../../machines/model.js'
 import { orderIdOf } from '../../../machines/network.js'
+import { presentForOperators } from '../../../scripts/operator/payment-text.js'
 import { adviceText } from '../../../scripts/operator/review-advice.js'
 import { inDoubt, inStatus } from '../../support/decisions.js'
 import { aPayment } from '../../support/payments.js'
@@ -15,6 +16,15 @@ function adviceFor(
 
 const captured = inStatus('captured').progress
 const refunding = inStatus('refunding', inDoubt('refund', 300)).progress
+
+describe('the fields of `payment show --json`', () => {
+  it('have names in one style, also inside', () => {
+    const payment = aPayment({ progress: { ...refunding, reviewReason: 'figures_differ' } })
+    const names = [...JSON.stringify(presentForOperators(payment)).matchAll(/"([^"]+)":/g)].map(([, name]) => name)
+    expect(names).to.include('review_reason')
+    expect(names.filter(name => !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(String(name)))).to.deep.equal([])
+  })
+})
 
 describe('the advice about a payment in manual review', () => {
   for (const reason of [
