@@ -55,5 +55,6 @@ export async function run(
   if (problem === null) return { stdout }
   const lines = all.trim().split('\n')
   const errors = lines.filter(line => /error/i.test(line)).slice(0, LINES_MAX)
-  throw new Error([`${file} ${args[0] ?? ''} ${problem}`, ...errors, ...lines.slice(-LINES_MAX)].join('\n'))
+  const shown = new Set([...errors, ...lines.slice(-LINES_MAX)])
+  throw new Error([`${file} ${args[0] ?? ''} ${problem}`, ...shown].join('\n'))
 }
