@@ -22,6 +22,7 @@ import { Admission } from './http/admission.js'
 import { createApp } from './http/api-app.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
+import { RATE_LIMIT_BURST } from './http/middleware/rate-limit.js'
 import { requireKnownBrands } from './payments/brand-days.js'
 import { reportingDamage } from './payments/damaged-payments.js'
 import { createPayments } from './payments/submit.js'
@@ -56,7 +57,7 @@ await runProcess('api', async context => {
   const cardDeclines = createCardDeclineStore(durable, config.partitions)
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped: it expires later')
-  const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const limit = { perSecond: config.rateLimitPerSecond, burst: RATE_LIMIT_BURST }
   const { payments } = await openPayments(context, writes)
   const store = reportingDamage(payments, log)
   const app = createApp({

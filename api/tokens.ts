@@ -10,6 +10,7 @@ import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
+import { RATE_LIMIT_BURST } from './http/middleware/rate-limit.js'
 import { createTokenLimits, issueLimit } from './tokens/address-limit.js'
 import { loadHostedFields } from './tokens/hosted-fields.js'
 import { createTokensApp } from './tokens/tokens-app.js'
@@ -24,7 +25,7 @@ await runProcess('tokens', async context => {
   const secrets = await openMemoryOnly(context, installation, 'required')
   publishMemory('memory_only', () => readMemory([secrets]))
 
-  const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const limit = { perSecond: config.rateLimitPerSecond, burst: RATE_LIMIT_BURST }
   const app = createTokensApp({
     environment: config.environment,
     sealer,

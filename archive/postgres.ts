@@ -4,7 +4,7 @@ import type { Config } from '../runtime/config.js'
 import { type Logger, warnRateLimited } from '../runtime/log.js'
 import { ArchiveUnavailable } from './archive.js'
 
-export type ArchiveSettings = Pick<Config, 'archiveUrl' | 'archiveTimeoutMs' | 'archiveConnections'>
+export type ArchiveSettings = Pick<Config, 'archiveUrl' | 'archiveTimeoutMs'>
 
 export interface Postgres {
   /** Runs one statement. Rejects with `ArchiveUnavailable` unless the statement itself is wrong. */
@@ -13,12 +13,15 @@ export interface Postgres {
   close(): Promise<void>
 }
 
+/** Of one process. */
+const CONNECTIONS_MAX = 4
+
 /** Opens no connection before the first statement. */
 export function openPostgres(settings: ArchiveSettings, logger: Logger): Postgres {
   const timeoutMs = settings.archiveTimeoutMs
   const pool = new Pool({
     connectionString: settings.archiveUrl,
-    max: settings.archiveConnections,
+    max: CONNECTIONS_MAX,
     // For a free connection; then for the answer. The server ends the statement, too, so that it holds no locks for long.
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,

@@ -139,7 +139,7 @@ export function describeSettings(): {
   return groups.map(group => ({
     title: group.title,
     file: `runtime/settings/${group.file}`,
-    rows: Object.values<Setting<unknown>>(group.settings).filter(({ isConstant }) => !isConstant)
+    rows: Object.values<Setting<unknown>>(group.settings).filter(({ isUndocumented }) => !isUndocumented)
   }))
 }
 

@@ -32,15 +32,15 @@ export interface Setting<T> {
   parse: (text: string) => T
   /** `secret`: the value is never shown. Without a readable key file a process of the Procfile does not start. */
   kind: 'plain' | 'secret' | 'publicKeyFile' | 'secretKeyFile'
-  isConstant?: true
+  isUndocumented?: true
 }
 
 /**
  * A value that no installation needs to change: it is not documented. Tests and drills shorten times with it, so it is read
  * as a setting is.
  */
-export function constant<T>(row: Setting<T>): Setting<T> {
-  return { ...row, isConstant: true }
+export function undocumented<T>(row: Setting<T>): Setting<T> {
+  return { ...row, isUndocumented: true }
 }
 
 export function setting<T>(

@@ -4,6 +4,7 @@ import type { capabilitiesSchema } from '../../contract/capabilities.js'
 import { CURRENCY, INSTALLMENTS_MAX } from '../../contract/request-fields.js'
 import { routes } from '../../contract/routes.js'
 import type { Config } from '../../runtime/config.js'
+import { RATE_LIMIT_BURST } from '../http/middleware/rate-limit.js'
 import { merchantRoute } from '../http/route.js'
 
 export const capabilitiesRoute = merchantRoute(routes.readCapabilities, deps => {
@@ -25,7 +26,7 @@ export function capabilitiesOf(config: Config): Shown<typeof capabilitiesSchema>
     rate_limit:
       config.rateLimitPerSecond === 0
         ? null
-        : { requests_per_second: config.rateLimitPerSecond, burst: config.rateLimitBurst },
+        : { requests_per_second: config.rateLimitPerSecond, burst: RATE_LIMIT_BURST },
     tokenization: { available: true, sandbox: config.environment === 'test', url: config.tokensUrl }
   }
 }

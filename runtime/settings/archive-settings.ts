@@ -1,5 +1,5 @@
 /** Settings of the archive: payments that are at rest leave Redis (docs/decisions/0028-payments-at-rest-leave-redis.md). */
-import { constant, integer, setting } from '../setting.js'
+import { integer, setting, undocumented } from '../setting.js'
 
 export const archiveSettings = {
   archiveUrl: setting(
@@ -24,7 +24,7 @@ export const archiveSettings = {
     [1, 100_000],
     'Payments that move to the archive in a second, at most.'
   ),
-  archiveTimeoutMs: constant(
+  archiveTimeoutMs: undocumented(
     integer(
       'ARCHIVE_TIMEOUT_MS',
       ['api', 'payments', 'archive', 'operator'],
@@ -32,13 +32,6 @@ export const archiveSettings = {
       [50, 60_000],
       'Time for an answer of the archive (ms).'
     )
-  ),
-  archiveConnections: integer(
-    'ARCHIVE_CONNECTIONS',
-    ['api', 'payments', 'archive', 'operator'],
-    4,
-    [1, 100],
-    'Connections to the archive that one process opens, at most.'
   ),
   archiveRetentionYears: integer(
     'ARCHIVE_RETENTION_YEARS',

@@ -1,5 +1,5 @@
 /** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
-import { anyText, constant, delays, httpUrl, integer, secret, setting } from '../setting.js'
+import { anyText, delays, httpUrl, integer, secret, setting, undocumented } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 
@@ -28,7 +28,7 @@ export const networkSettings = {
     'simulator-merchant-key-0000000000000000A',
     'Credential `MerchantKey` at the card network.'
   ),
-  networkConnectTimeoutMs: constant(
+  networkConnectTimeoutMs: undocumented(
     integer(
       'NETWORK_CONNECT_TIMEOUT_MS',
       ['payments', 'doctor'],
@@ -37,7 +37,7 @@ export const networkSettings = {
       'Time to connect to the card network (ms).'
     )
   ),
-  networkAuthoriseTimeoutMs: constant(
+  networkAuthoriseTimeoutMs: undocumented(
     integer(
       'NETWORK_AUTHORISE_TIMEOUT_MS',
       ['payments'],
@@ -46,7 +46,7 @@ export const networkSettings = {
       'Time for the answer to an authorisation (ms).'
     )
   ),
-  networkTimeoutMs: constant(
+  networkTimeoutMs: undocumented(
     integer(
       'NETWORK_TIMEOUT_MS',
       ['payments', 'doctor'],
@@ -55,7 +55,7 @@ export const networkSettings = {
       'Time for the answer to any other network call (ms).'
     )
   ),
-  networkRetryMs: constant(
+  networkRetryMs: undocumented(
     integer(
       'NETWORK_RETRY_MS',
       ['payments'],
@@ -64,16 +64,7 @@ export const networkSettings = {
       'How long a call is retried that did not leave the process (ms).'
     )
   ),
-  networkConnections: constant(
-    integer(
-      'NETWORK_CONNECTIONS',
-      ['payments', 'doctor'],
-      1_024,
-      [1, 10_000],
-      'Connections that one process keeps to the card network.'
-    )
-  ),
-  networkCircuitFailures: constant(
+  networkCircuitFailures: undocumented(
     integer(
       'NETWORK_CIRCUIT_FAILURES',
       ['payments'],
@@ -82,7 +73,7 @@ export const networkSettings = {
       'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, except a trial each 1 to 10 s.'
     )
   ),
-  notFoundHorizonMs: constant(
+  notFoundHorizonMs: undocumented(
     integer(
       'NOT_FOUND_HORIZON_MS',
       ['payments', 'operator'],
@@ -91,7 +82,7 @@ export const networkSettings = {
       'Silence of the network about a sale that counts as proof of absence (ms).'
     )
   ),
-  reconcileDelaysMs: constant(
+  reconcileDelaysMs: undocumented(
     setting(
       'RECONCILE_DELAYS_MS',
       ['payments', 'operator'],
@@ -107,7 +98,7 @@ export const networkSettings = {
     [1, 10_000],
     'Calls per second, of all workers, that no request waits for (reconciliations, expiries, notifications). Below what the acquirer allows, less new sales.'
   ),
-  reconcileListAfterMs: constant(
+  reconcileListAfterMs: undocumented(
     integer(
       'RECONCILE_LIST_AFTER_MS',
       ['payments', 'operator'],

@@ -1,12 +1,12 @@
 /** Settings of payments: waiting, limits, windows, and the workers that drive them. */
-import { constant, daysByName, integer, oneOf, setting } from '../setting.js'
+import { daysByName, integer, oneOf, setting, undocumented } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 /** For the slowest usual health checks of load balancers: every 30 s, two failures. */
 export const DRAIN_DELAY_MAX_MS = 60_000
 
 export const paymentSettings = {
-  resultWaitMs: constant(
+  resultWaitMs: undocumented(
     integer(
       'RESULT_WAIT_MS',
       ['api'],
@@ -22,15 +22,6 @@ export const paymentSettings = {
     [0, 1_000_000],
     'Requests per second and API key; to `tokens`, half of it from one address. 0: no limit.'
   ),
-  rateLimitBurst: constant(
-    integer(
-      'RATE_LIMIT_BURST',
-      ['api', 'tokens'],
-      200,
-      [1, 1_000_000],
-      'Requests that a key may send at once after a pause.'
-    )
-  ),
   maxInFlight: integer(
     'MAX_IN_FLIGHT',
     ['api'],
@@ -38,7 +29,7 @@ export const paymentSettings = {
     [4, 100_000],
     'Requests that one `api` process works on at the same time; beyond it, and beyond the fair share of a merchant, 503.'
   ),
-  shedAfterMs: constant(
+  shedAfterMs: undocumented(
     integer(
       'SHED_AFTER_MS',
       ['api'],
@@ -68,7 +59,7 @@ export const paymentSettings = {
     'no',
     'Whether `customer.document` may be a CNPJ with letters, as Brazil issues them since July 2026. Ask the acquirer first; merchants see it in /v1/capabilities.'
   ),
-  authoriseWithinMs: constant(
+  authoriseWithinMs: undocumented(
     integer(
       'AUTHORISE_WITHIN_MS',
       ['api'],
@@ -98,7 +89,7 @@ export const paymentSettings = {
     [30, 3_650],
     'How long the key of a capture or cancel is remembered; with ARCHIVE_URL also that of a create (days).'
   ),
-  tokenTtlMs: constant(
+  tokenTtlMs: undocumented(
     integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Lifetime of a one-use token (ms).')
   ),
   tokensMaxPerKey: integer(
@@ -115,7 +106,7 @@ export const paymentSettings = {
     [1, 10_000],
     'Commands that one `payments` process works on at the same time.'
   ),
-  deliveriesMax: constant(
+  deliveriesMax: undocumented(
     integer(
       'DELIVERIES_MAX',
       ['payments'],
@@ -124,7 +115,7 @@ export const paymentSettings = {
       'How often a command may end a worker, or fail, before it goes to the dead-letter stream.'
     )
   ),
-  heartbeatMs: constant(
+  heartbeatMs: undocumented(
     integer(
       'HEARTBEAT_MS',
       ['payments', 'webhooks'],
@@ -133,7 +124,7 @@ export const paymentSettings = {
       'How often a worker writes a heartbeat (ms).'
     )
   ),
-  takeoverAfterMs: constant(
+  takeoverAfterMs: undocumented(
     integer(
       'TAKEOVER_AFTER_MS',
       ['payments', 'timers', 'webhooks', 'operator'],
@@ -143,7 +134,7 @@ export const paymentSettings = {
         'payment. At least twice HEARTBEAT_MS (ms).'
     )
   ),
-  timersIntervalMs: constant(
+  timersIntervalMs: undocumented(
     integer('TIMERS_INTERVAL_MS', ['timers'], 250, [10, 60_000], 'How often `timers` looks for what is due (ms).')
   )
 } as const

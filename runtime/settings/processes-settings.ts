@@ -1,5 +1,5 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-import { anyText, constant, everyProcess, httpUrl, integer, oneOf } from '../setting.js'
+import { anyText, everyProcess, httpUrl, integer, oneOf, undocumented } from '../setting.js'
 
 export const processSettings = {
   environment: oneOf(
@@ -92,7 +92,7 @@ export const processSettings = {
     [0, 65_535],
     'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
   ),
-  supervised: constant(
+  supervised: undocumented(
     oneOf(
       'SUPERVISED',
       everyProcess,

@@ -1,5 +1,5 @@
 /** Settings of the delivery of webhooks. */
-import { constant, delays, integer, keyFile, networks, setting } from '../setting.js'
+import { delays, integer, keyFile, networks, setting, undocumented } from '../setting.js'
 
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
@@ -9,7 +9,7 @@ export const webhookSettings = {
     'CIDR ranges that webhooks may reach although they are not public.',
     networks
   ),
-  webhookTimeoutMs: constant(
+  webhookTimeoutMs: undocumented(
     integer('WEBHOOK_TIMEOUT_MS', ['webhooks'], 10_000, [100, 60_000], "Time for a webhook receiver's answer (ms).")
   ),
   webhookKeysFile: keyFile(
@@ -18,7 +18,7 @@ export const webhookSettings = {
     'secretKeyFile',
     'File with the keys that the signing secrets of webhook endpoints are derived from.'
   ),
-  webhookRetryDelaysMs: constant(
+  webhookRetryDelaysMs: undocumented(
     setting(
       'WEBHOOK_RETRY_DELAYS_MS',
       ['webhooks'],
@@ -27,10 +27,10 @@ export const webhookSettings = {
       delays
     )
   ),
-  webhookConcurrency: constant(
+  webhookConcurrency: undocumented(
     integer('WEBHOOK_CONCURRENCY', ['webhooks'], 128, [1, 10_000], 'Events in flight to one endpoint, at most.')
   ),
-  webhookPollMs: constant(
+  webhookPollMs: undocumented(
     integer(
       'WEBHOOK_POLL_MS',
       ['timers'],
@@ -46,7 +46,7 @@ export const webhookSettings = {
     [1, 3_650],
     'How long an event can be replayed after its delivery or its last attempt (days).'
   ),
-  webhookUndeliverableMax: constant(
+  webhookUndeliverableMax: undocumented(
     integer(
       'WEBHOOK_UNDELIVERABLE_MAX',
       ['webhooks'],

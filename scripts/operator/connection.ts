@@ -47,10 +47,9 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   try {
     const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
     await claimInstallation(redis, config)
-    const { archiveTimeoutMs, archiveConnections } = config
     const archiveUrl = config.archiveUrl || address.archiveUrl
     const archive = await openArchive({
-      config: { archiveUrl, archiveTimeoutMs, archiveConnections },
+      config: { archiveUrl, archiveTimeoutMs: config.archiveTimeoutMs },
       log,
       onStop: (_, stop) => void ends.push(async () => await stop())
     })

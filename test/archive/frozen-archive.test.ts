@@ -16,7 +16,7 @@ describe('the connections to an archive that is frozen', () => {
   const postgres = usePostgres()
 
   it('work within 5 s of its return, all of them', async () => {
-    const settings = { archiveUrl: postgres.url, archiveTimeoutMs: TIMEOUT_MS, archiveConnections: 4 }
+    const settings = { archiveUrl: postgres.url, archiveTimeoutMs: TIMEOUT_MS }
     const pool = openPostgres(settings, createLogger('test', 'silent'))
     let isBusy = true
     let answered = 0

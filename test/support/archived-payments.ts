@@ -35,7 +35,7 @@ export function usePostgresArchive(): TestArchive {
 
 /** An archive at an address; its owner closes it. */
 export function archiveAt(archiveUrl: string, archiveTimeoutMs = 10_000): PostgresArchive {
-  return createPostgresArchive({ archiveUrl, archiveTimeoutMs, archiveConnections: 2 }, createLogger('test', 'silent'))
+  return createPostgresArchive({ archiveUrl, archiveTimeoutMs }, createLogger('test', 'silent'))
 }
 
 /** A payment of the tests' merchant that was created at a time, with any of its figures changed. */

@@ -18,7 +18,6 @@ export function networkConfig(url: string, changes: Partial<NetworkConfig> = {})
     networkConnectTimeoutMs: 1_000,
     networkAuthoriseTimeoutMs: 2_000,
     networkTimeoutMs: 2_000,
-    networkConnections: 4,
     networkCircuitFailures: 5,
     environment: 'test',
     ...changes

@@ -30,10 +30,12 @@ export type NetworkConfig = Pick<
   | 'networkConnectTimeoutMs'
   | 'networkAuthoriseTimeoutMs'
   | 'networkTimeoutMs'
-  | 'networkConnections'
   | 'networkCircuitFailures'
   | 'environment'
 >
+
+/** Of one process to one base URL. */
+const CONNECTIONS_MAX = 1_024
 
 /** A query of this order books nothing and finds nothing: no payment has the nil UUID. */
 const PROBE_OF_QUERIES = `/1/sales?merchantOrderId=${'0'.repeat(32)}`
@@ -85,7 +87,7 @@ function transportOf(config: NetworkConfig, baseUrl: string): Transport {
       'Content-Type': 'application/json',
       Accept: 'application/json'
     },
-    connections: config.networkConnections,
+    connections: CONNECTIONS_MAX,
     connectTimeoutMs: config.networkConnectTimeoutMs
   })
 }

@@ -3,6 +3,9 @@ import type { Grant, RateLimiter } from '../../../redis/merchants/rate-limit.js'
 import { principalOf, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
+/** Requests that a key may send at once after a pause. */
+export const RATE_LIMIT_BURST = 200
+
 /** Takes a token of the key of the request. Throws `rate_limited` with `Retry-After`; see `RateLimiter.take` for `reserve`. */
 export async function takeOfKey(ctx: RequestContext, limiter: RateLimiter, reserve?: number): Promise<void> {
   const grant = await limiter.take(principalOf(ctx).keyId, reserve)

@@ -28,7 +28,7 @@ export async function checkSample(
 ): Promise<Finding> {
   const ends: (() => Promise<void> | void)[] = []
   const archive = await openArchive({
-    config: { archiveUrl, archiveTimeoutMs, archiveConnections: 2 },
+    config: { archiveUrl, archiveTimeoutMs },
     log: createLogger('operator', 'silent'),
     onStop: (_, stop) => void ends.push(stop)
   })
