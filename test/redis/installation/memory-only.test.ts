@@ -62,9 +62,10 @@ describe('the memory-only Redis', () => {
 
   it('is not used from the moment it is found to persist until that is corrected', async () => {
     const redis = await user.open(test.secretsUrl)
-    await test.secrets.config('SET', 'save', '60 1')
+    // In so many seconds that no snapshot begins, however old the server is.
+    await test.secrets.config('SET', 'save', '999999999 1')
     try {
-      expect(await user.healthOf('problem')).to.match(/save is "60 1", set it to ""/)
+      expect(await user.healthOf('problem')).to.match(/save is "999999999 1", set it to ""/)
       expect(await redis.get('token').then(String, String)).to.match(/not proved to keep nothing on a disk/)
     } finally {
       await test.secrets.config('SET', 'save', '')
@@ -159,9 +160,9 @@ describe('the memory-only Redis', () => {
       const redis = await user.open(node.url)
       await redis.set('token', '1')
       await node.kill()
-      await node.restart(['--save', '60 1'])
+      await node.restart(['--save', '999999999 1'])
       await until('the connection is back', () => redis.status === 'ready')
-      await until('it is asked', async () => /save is "60 1"/.test((await user.healthOf('problem')) ?? ''))
+      await until('it is asked', async () => /save is "999999999 1"/.test((await user.healthOf('problem')) ?? ''))
       expect(await redis.set('token', '1').then(String, String)).to.match(/not proved/)
       await node.kill()
       await node.restart()
@@ -195,7 +196,7 @@ describe('the memory-only Redis behind Sentinels', () => {
   })
 
   for (const [setting, bad, good] of [
-    ['save', '60 1', ''],
+    ['save', '999999999 1', ''],
     ['appendonly', 'yes', 'no'],
     ['repl-diskless-load', 'on-empty-db', 'swapdb'],
     ['repl-diskless-sync', 'no', 'yes']
