@@ -66,9 +66,13 @@ export async function unreadAges(redis: Redis, partitions: number): Promise<numb
 
 /** Id of the last command that was delivered. Before the first worker created the group, it is `0-0`. */
 async function lastDelivered(redis: Redis, stream: string): Promise<string> {
-  const groups = (await redis.xinfo('GROUPS', stream).catch(whenNoStream)) as unknown[][]
-  const ours = groups.map(fieldsOf).find(group => group.get('name') === PAYMENTS_GROUP)
-  return String(ours?.get('last-delivered-id') ?? '0-0')
+  return lastDeliveredIn(await redis.xinfo('GROUPS', stream).catch(whenNoStream), PAYMENTS_GROUP) ?? '0-0'
+}
+
+/** The same of a group, in the answer to XINFO GROUPS; undefined: it is missing. */
+export function lastDeliveredIn(groups: unknown, group: string): string | undefined {
+  const found = (groups as unknown[][]).map(fieldsOf).find(fields => fields.get('name') === group)
+  return found?.get('last-delivered-id')?.toString()
 }
 
 /** A partition in which nothing was ever asked has no stream. */

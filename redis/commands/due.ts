@@ -2,10 +2,13 @@
 import { CALL_MAX_MS } from '../../machines/payment/decide.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { WAKE_TEMPLATE } from './command-entry.js'
 
-const fireDue = defineScript('fire_due')
+const fireDue = defineNamedScript<{
+  keys: 'list' | 'commands'
+  given: { nowMs: number; againAtMs: number; max: number; entry: string }
+}>('fire_due')
 
 /** Wake-ups that call the network: by kind, and how many calls one makes. */
 export interface PacedWakeUps {
@@ -33,6 +36,6 @@ export async function fireWakeUps(
   { list }: PacedWakeUps,
   { partition, nowMs, max }: { readonly partition: number; readonly nowMs: number; readonly max: number }
 ): Promise<number> {
-  const places = [list(partition), keys.commands(partition)]
-  return Number(await fireDue(redis, places, [nowMs, max, WAKE_TEMPLATE, nowMs + CALL_MAX_MS]))
+  const named = { list: list(partition), commands: keys.commands(partition) }
+  return Number(await fireDue(redis, named, { nowMs, againAtMs: nowMs + CALL_MAX_MS, max, entry: WAKE_TEMPLATE }))
 }

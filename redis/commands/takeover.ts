@@ -12,14 +12,21 @@
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
+import { lastDeliveredIn } from './backlog.js'
 import type { StreamEntry } from './command-entry.js'
 import { heldEntries, type ReadResult, type WorkKind } from './command-stream.js'
 
-const beatScript = defineScript('beat')
-const findLiving = defineScript('find_living')
-const watchScript = defineScript('watch_workers')
-const dropConsumer = defineScript('drop_consumer')
+const beatScript = defineNamedScript<{
+  keys: 'heartbeats'
+  given: { consumer: string; forgetAfterMs: number }
+}>('beat')
+const findLiving = defineNamedScript<{ keys: 'heartbeats'; given: { silenceMs: number } }>('find_living')
+const watchScript = defineNamedScript<{
+  keys: 'heartbeats' | 'watchers'
+  given: { silenceMs: number; watcher: string }
+}>('watch_workers')
+const dropConsumer = defineNamedScript<{ keys: 'stream'; given: { group: string; consumer: string } }>('drop_consumer')
 
 /** Entries that one call takes from one consumer; the next call takes more. */
 const TAKE_MAX = 200
@@ -29,7 +36,7 @@ const FORGET_AFTER_MS = 24 * 3_600_000
 
 /** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
 export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
-  await beatScript(redis, [heartbeats], [consumer, FORGET_AFTER_MS])
+  await beatScript(redis, { heartbeats }, { consumer, forgetAfterMs: FORGET_AFTER_MS })
 }
 
 /** For a graceful stop: other workers take over the remaining entries at once. */
@@ -43,12 +50,16 @@ export async function livingConsumers(
   silenceMs: number,
   heartbeats = keys.heartbeats()
 ): Promise<ReadonlySet<string>> {
-  return new Set((await findLiving(redis, [heartbeats], [silenceMs])) as string[])
+  return new Set((await findLiving(redis, { heartbeats }, { silenceMs })) as string[])
 }
 
 /** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
 export async function watchWorkers(redis: Redis, silenceMs: number, heartbeats: string): Promise<ReadonlySet<string>> {
-  const living = await watchScript(redis, [heartbeats, keys.timersHeartbeats()], [silenceMs, 'timers'])
+  const living = await watchScript(
+    redis,
+    { heartbeats, watchers: keys.timersHeartbeats() },
+    { silenceMs, watcher: 'timers' }
+  )
   return new Set(living as string[])
 }
 
@@ -75,7 +86,7 @@ export async function orphanedCommands<E extends StreamEntry>(
       const held = await heldEntries(redis, work, partition, consumer.name, { idleMs: 0, max: TAKE_MAX })
       orphans.push({ consumer: consumer.name, ...held })
     } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
-      await dropConsumer(redis, [stream], [work.group, consumer.name])
+      await dropConsumer(redis, { stream }, { group: work.group, consumer: consumer.name })
     }
   }
   return orphans
@@ -94,10 +105,9 @@ export async function strayEntries<E extends StreamEntry>(
   partition: number
 ): Promise<StreamEntry[]> {
   const stream = streamOf(partition)
-  const groups = ((await redis.xinfo('GROUPS', stream)) as unknown[][]).map(row => fieldsOf(row))
-  const lastId = groups.find(fields => fields.get('name') === group)?.get('last-delivered-id')
+  const lastId = lastDeliveredIn(await redis.xinfo('GROUPS', stream), group)
   if (lastId === undefined) throw new Error(`NOGROUP The stream ${stream} has no group ${group}.`)
-  const entries = await redis.xrange(stream, '-', String(lastId), 'COUNT', SWEEP_MAX)
+  const entries = await redis.xrange(stream, '-', lastId, 'COUNT', SWEEP_MAX)
   if (entries.length === 0) return []
   const page = await redis.xpending(stream, group, '-', '+', 10 * SWEEP_MAX)
   const held = new Set((page as [string, ...unknown[]][]).map(([entryId]) => entryId))

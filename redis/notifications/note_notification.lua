@@ -1,8 +1,9 @@
 -- Keeps a notification of the card network until its payment is found.
 --
--- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first received   hash
--- ARGV[1] the network's sale id                 ARGV[2] now, ms
+-- keys.due     zset   notifications by the time of the next try
+-- keys.since   hash   when each was first received
+-- given.notification, given.nowMs
 --
 -- Returns 1 for a new notification, 0 for one that was waiting already; either is due at once.
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
-return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
+redis.call('ZADD', keys.due, given.nowMs, given.notification)
+return redis.call('HSETNX', keys.since, given.notification, given.nowMs)

@@ -8,12 +8,22 @@ import type { ReportedChange } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
-const noteNotification = defineScript('note_notification')
-const takeNotifications = defineScript('take_notifications')
-const dropNotification = defineScript('drop_notification')
+type Lists = 'due' | 'since'
+const noteNotification = defineNamedScript<{
+  keys: Lists
+  given: { notification: string; nowMs: number }
+}>('note_notification')
+const takeNotifications = defineNamedScript<{
+  keys: Lists
+  given: { nowMs: number; againAtMs: number; max: number }
+}>('take_notifications')
+const dropNotification = defineNamedScript<{
+  keys: Lists
+  given: { notification: string; againAtMs: number }
+}>('drop_notification')
 
 /** What the network said about a sale of its own. */
 export interface NetworkNotification {
@@ -56,7 +66,7 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
   return {
     async note(notification, nowMs) {
       await writes.run(due, node =>
-        noteNotification(node, [due, since], [storedNotification.encode(notification), nowMs])
+        noteNotification(node, { due, since }, { notification: storedNotification.encode(notification), nowMs })
       )
     },
 
@@ -65,7 +75,7 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
     },
 
     async take(nowMs, againAtMs, count, onUnreadable) {
-      const found = (await takeNotifications(redis, [due, since], [nowMs, againAtMs, count])) as string[]
+      const found = (await takeNotifications(redis, { due, since }, { nowMs, againAtMs, max: count })) as string[]
       const notifications: WaitingNotification[] = []
       for (let i = 0; i < found.length; i += 2) {
         const member = found[i] ?? ''
@@ -85,7 +95,11 @@ export function createNotificationStore(writes: Writes, partitions: number): Not
     },
 
     async drop(notification, againAtMs) {
-      await dropNotification(redis, [due, since], [storedNotification.encode(notification), againAtMs])
+      await dropNotification(
+        redis,
+        { due, since },
+        { notification: storedNotification.encode(notification), againAtMs }
+      )
     },
 
     async findPayment(saleId) {

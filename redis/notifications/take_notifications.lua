@@ -1,14 +1,14 @@
 -- Takes the notifications that are due. Each comes up again later, in case its taker dies.
 --
--- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first received   hash
--- ARGV[1] now, ms   ARGV[2] when they come up again, ms   ARGV[3] how many at most
+-- keys.due     zset   notifications by the time of the next try
+-- keys.since   hash   when each was first received
+-- given.nowMs, given.againAtMs   now, and when they come up again; given.max how many
 --
--- Returns sale ids, each followed by the time at which it was first received.
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+-- Returns notifications, each followed by the time at which it was first received.
 local taken = {}
-for i = 1, #due do
-  redis.call('ZADD', KEYS[1], ARGV[2], due[i])
-  taken[#taken + 1] = due[i]
-  taken[#taken + 1] = redis.call('HGET', KEYS[2], due[i]) or ARGV[1]
+for _, held in ipairs(redis.call('ZRANGEBYSCORE', keys.due, '-inf', given.nowMs, 'LIMIT', 0, given.max)) do
+  redis.call('ZADD', keys.due, given.againAtMs, held)
+  taken[#taken + 1] = held
+  taken[#taken + 1] = redis.call('HGET', keys.since, held) or given.nowMs
 end
 return taken

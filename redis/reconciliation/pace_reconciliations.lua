@@ -10,21 +10,20 @@
 -- given.wanted, given.returned   calls that are wanted, and those that are returned to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
+-- include now_ms
 local perSecond = given.perSecond
-local time = redis.call('TIME')
-local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-
+local timeMs = nowMs()
 local burst = math.max(1, perSecond / 4)
 local tokens, allowance = burst, perSecond
 local stored = redis.call('GET', keys.pace) or ''
 local tokensBefore, allowanceBefore, atMs = string.match(stored, '^%[1,([%d.]+),([%d.]+),(%d+)%]$')
 if tonumber(tokensBefore) and tonumber(allowanceBefore) then
   -- A clock that was set back must not drain the allowance.
-  local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
+  local elapsedS = math.max(0, timeMs - tonumber(atMs)) / 1000
   tokens = math.min(burst, tonumber(tokensBefore) + elapsedS * perSecond)
   allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + given.returned)
 end
 
 local granted = math.floor(math.min(given.wanted, tokens, allowance))
-redis.call('SET', keys.pace, string.format('[1,%.6f,%.6f,%.0f]', tokens - granted, allowance - granted, nowMs))
+redis.call('SET', keys.pace, string.format('[1,%.6f,%.6f,%.0f]', tokens - granted, allowance - granted, timeMs))
 return granted

@@ -80,7 +80,7 @@ export const mutants = {
   },
   'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
-    script: replace("redis.call('XADD', KEYS[2], '*', 'e', string.format(ARGV[3], due[i], due[i + 1]))", '')
+    script: replace("redis.call('XADD', keys.commands, '*', 'e', string.format(given.entry, due[i], due[i + 1]))", '')
   },
   'unmarked-authorisation': {
     description:

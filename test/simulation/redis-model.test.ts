@@ -199,11 +199,15 @@ function scriptSteps(random: Random): Steps {
       ['pace'],
       [JSON.stringify({ perSecond: 1_000_000, wanted: random.pick([0, 2]), returned: random.pick([0, 2]) })]
     ),
-    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]', '30']),
+    script(
+      'fire_due',
+      [one('zset'), stream],
+      [JSON.stringify({ nowMs: Number(score), max: 2, entry: '[1,%s,%s]', againAtMs: 30 })]
+    ),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
-    script('drop_consumer', [stream], ['payments', consumer]),
+    script('drop_consumer', [stream], [JSON.stringify({ group: 'payments', consumer })]),
     script('list_payments', ['lex1', 'lex2'], ['newest', '1', random.pick(['(~', '(b']), '[']),
     script('list_payments', ['lex1', 'lex2'], ['oldest', '2', '(', random.pick(['(~', '(b'])]),
     script(

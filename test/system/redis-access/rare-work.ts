@@ -29,7 +29,7 @@ import { createInspection, watchDecisions } from '../../../redis/operator/inspec
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { restorePayment } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { defineScript } from '../../../redis/scripts.js'
+import { defineNamedScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
@@ -229,7 +229,8 @@ const dropConsumer: Work = async (redis, admin) => {
   const stream = keys.commands(PARTITION)
   await ensureGroups(admin, PARTITIONS, paymentWork)
   await admin.xgroup('CREATECONSUMER', stream, paymentWork.group, 'dead')
-  await defineScript('drop_consumer')(redis, [stream], [paymentWork.group, 'dead'])
+  const drop = defineNamedScript<{ keys: 'stream'; given: { group: string; consumer: string } }>('drop_consumer')
+  await drop(redis, { stream }, { group: paymentWork.group, consumer: 'dead' })
 }
 
 /** Data that nothing vouches for: a hold and a new payment are marked, compared and forgotten. */
