@@ -42,8 +42,8 @@ export function loadLua(name: string): string {
   if (file === undefined) throw new Error(`No file below redis/ is named ${name}.lua.`)
   const text = readFileSync(file, 'utf8')
   const whole = text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
-  const places = keyNamesOf(text).map((key, index) => `${key} = KEYS[${index + 1}]`)
-  return places.length === 0 ? whole : `local keys, given = { ${places} }, cjson.decode(ARGV[1])\n${whole}`
+  const scriptKeys = keyNamesOf(text).map((key, index) => `${key} = KEYS[${index + 1}]`)
+  return scriptKeys.length === 0 ? whole : `local keys, given = { ${scriptKeys} }, cjson.decode(ARGV[1])\n${whole}`
 }
 
 /** The names in the table of keys of a script: its lines `-- keys.<name>   <type>   <what it holds>`, in their order. */
@@ -102,9 +102,9 @@ export function defineNamedScript<Call extends { keys: string; given: Given }>(n
   const run = defineScript(name)
   return async (redis, keys, given) => {
     const byName: Readonly<Record<string, string>> = keys
-    const places = names.map(key => byName[key] ?? '')
-    if (places.includes('') || Object.keys(byName).length !== names.length)
+    const scriptKeys = names.map(key => byName[key] ?? '')
+    if (scriptKeys.includes('') || Object.keys(byName).length !== names.length)
       throw new TypeError(`The script ${name} has the keys ${names}, not ${Object.keys(byName)}.`)
-    return await run(redis, places, [JSON.stringify(given)])
+    return await run(redis, scriptKeys, [JSON.stringify(given)])
   }
 }

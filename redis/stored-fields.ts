@@ -131,7 +131,7 @@ export function many<Value, Stored>(format: Format<Value, Stored>): Format<reado
 }
 
 /** A list of texts. */
-export const texts: Format<readonly string[], readonly unknown[]> = {
+export const textList: Format<readonly string[], readonly unknown[]> = {
   encode: values => values,
   decode(stored) {
     const isText = (one: unknown): one is string => typeof one === 'string'

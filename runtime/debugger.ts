@@ -2,8 +2,8 @@
 import { url } from 'node:inspector'
 
 /** Node opens its debugger at SIGUSR1 unless the signal has a listener. */
-export function ignoreDebugSignal(onSignal: () => void = () => undefined): void {
-  process.on('SIGUSR1', onSignal)
+export function ignoreDebugSignal(): void {
+  process.on('SIGUSR1', () => undefined)
 }
 
 /** The sentence about a debugger that is open, or undefined. */

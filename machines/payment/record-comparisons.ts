@@ -17,14 +17,14 @@ export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
 export type Compare = (known: Known, answer: FoundEvent) => Finding
 
 const ofAuthorisation: Compare = (_, answer) => {
-  if (answer.sale.status === 'captured') return shown('SALE_CAPTURED', answer)
-  return shown(answer.sale.status === 'authorised' ? 'SALE_AUTHORISED' : 'SALE_GONE', answer)
+  if (answer.sale.status === 'captured') return asFinding('SALE_CAPTURED', answer)
+  return asFinding(answer.sale.status === 'authorised' ? 'SALE_AUTHORISED' : 'SALE_GONE', answer)
 }
 
 /** The record may not show yet what the network reported. */
 const ofFailure: Compare = (known, answer) => {
-  if (isLive(answer.sale)) return shown('LATE_SALE', answer)
-  return shown(isLate(known, answer) ? 'SALE_GONE' : 'RECORD_LAGS', answer)
+  if (isLive(answer.sale)) return asFinding('LATE_SALE', answer)
+  return asFinding(isLate(known, answer) ? 'SALE_GONE' : 'RECORD_LAGS', answer)
 }
 
 const ofHold: Compare = (known, answer) => {
@@ -32,11 +32,11 @@ const ofHold: Compare = (known, answer) => {
     case 'authorised':
       if (!isLapsed(known, answer)) return nothingNew(known, answer)
       // A recent report may be about a capture that the record does not show yet: no void until that is clear.
-      return isChangeAwaited(known, answer) ? unclear(answer) : shown('HOLD_LAPSED', answer)
+      return isChangeAwaited(known, answer) ? unclear(answer) : asFinding('HOLD_LAPSED', answer)
     case 'captured':
-      return shown('SALE_CAPTURED', answer)
+      return asFinding('SALE_CAPTURED', answer)
     case 'voided':
-      return shown('SALE_GONE', answer)
+      return asFinding('SALE_GONE', answer)
     default:
       return contradicted(answer)
   }
@@ -45,27 +45,27 @@ const ofHold: Compare = (known, answer) => {
 const ofCapture: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'captured':
-      return shown('OPERATION_BOOKED', answer)
+      return asFinding('OPERATION_BOOKED', answer)
     case 'authorised':
       return asBefore(known, answer)
     case 'voided':
-      return shown('SALE_GONE', answer)
+      return asFinding('SALE_GONE', answer)
     default:
-      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+      return isLate(known, answer) ? asFinding('SALE_DENIED', answer) : contradicted(answer)
   }
 }
 
 const ofCancellation: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'voided':
-      return shown('OPERATION_BOOKED', answer)
+      return asFinding('OPERATION_BOOKED', answer)
     case 'authorised':
       return asBefore(known, answer)
     case 'captured':
       // Until the horizon the void may still arrive and refund what was captured.
-      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+      return isLate(known, answer) ? asFinding('SALE_CAPTURED', answer) : contradicted(answer)
     default:
-      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+      return isLate(known, answer) ? asFinding('SALE_DENIED', answer) : contradicted(answer)
   }
 }
 
@@ -82,8 +82,8 @@ const ofRefund: Compare = (known, answer) => {
   if ((status !== 'captured' && status !== 'voided') || voided === undefined) return contradicted(answer)
   const { cents } = voided
   // The record says nothing about refunds. What may be booked is not sent again: an operator must look.
-  if (cents === null) return isLate(known, answer) ? contradicted(answer) : shown('RECORD_LAGS', answer)
-  if (cents >= afterCents) return shown('OPERATION_BOOKED', withVoided(answer, cents))
+  if (cents === null) return isLate(known, answer) ? contradicted(answer) : asFinding('RECORD_LAGS', answer)
+  if (cents >= afterCents) return asFinding('OPERATION_BOOKED', withVoided(answer, cents))
   return status === 'captured' && cents === beforeCents ? asBefore(known, answer) : contradicted(answer)
 }
 
@@ -101,10 +101,10 @@ function takenForOthersCents({ terms, progress, policy }: Known): number {
 /** The record shows the sale as it was before the operation. */
 function asBefore(known: Known, answer: FoundEvent): Finding {
   const next = nextTry(known, known.policy, answer.nowMs)
-  if (next === 'send') return shown('OPERATION_MISSING', answer)
-  if (next === 'wait') return shown('RECORD_LAGS', answer)
+  if (next === 'send') return asFinding('OPERATION_MISSING', answer)
+  if (next === 'wait') return asFinding('RECORD_LAGS', answer)
   const isRefused = known.progress.reconciliation?.refusedMs !== null
-  return { ...shown('OPERATION_NOT_BOOKED', answer), isRefused }
+  return { ...asFinding('OPERATION_NOT_BOOKED', answer), isRefused }
 }
 
 function withVoided(answer: FoundEvent, voidedCents: number): FoundEvent {
@@ -114,12 +114,12 @@ function withVoided(answer: FoundEvent, voidedCents: number): FoundEvent {
 const ofRelease: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'authorised':
-      return isChangeAwaited(known, answer) ? shown('RECORD_LAGS', answer) : asBefore(known, answer)
+      return isChangeAwaited(known, answer) ? asFinding('RECORD_LAGS', answer) : asBefore(known, answer)
     case 'captured':
       // Until the horizon a void may still arrive and refund what was captured.
-      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+      return isLate(known, answer) ? asFinding('SALE_CAPTURED', answer) : contradicted(answer)
     default:
-      return shown('SALE_GONE', answer)
+      return asFinding('SALE_GONE', answer)
   }
 }
 
@@ -129,9 +129,11 @@ const ofVoidedHold: Compare = (known, answer) => {
     case 'voided':
       return answer.sale.isChargedBack ? contradicted(answer) : nothingNew(known, answer)
     case 'denied':
-      return shown('NOTHING_NEW', answer)
+      return asFinding('NOTHING_NEW', answer)
     case 'authorised':
-      return isRecent(known.progress.canceledAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+      return isRecent(known.progress.canceledAtMs, known, answer)
+        ? asFinding('RECORD_LAGS', answer)
+        : contradicted(answer)
     default:
       return contradicted(answer)
   }
@@ -140,30 +142,30 @@ const ofVoidedHold: Compare = (known, answer) => {
 const ofCharge: Compare = (known, answer) => {
   const { progress } = known
   if (answer.sale.status === 'authorised' || answer.sale.status === 'denied') {
-    return isRecent(progress.capturedAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+    return isRecent(progress.capturedAtMs, known, answer) ? asFinding('RECORD_LAGS', answer) : contradicted(answer)
   }
   const { sale } = answer
   const knownCents = knownVoidedCents(progress)
-  if (sale.isChargedBack && progress.status !== 'charged_back') return shown('CHARGED_BACK', answer)
+  if (sale.isChargedBack && progress.status !== 'charged_back') return asFinding('CHARGED_BACK', answer)
   const voided = voidedOf(sale, [knownCents])
   const voidedCents = voided?.cents ?? knownCents
   if (progress.refundedCents > 0 && voidedCents < knownCents) return ofMissingRefund(known, answer, voidedCents)
   if (isCapturedOtherwise(known, sale)) {
     const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
-    return { ...shown('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
+    return { ...asFinding('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
   }
-  if (voidedCents !== knownCents) return shown('REFUNDED_EXTERNALLY', answer)
+  if (voidedCents !== knownCents) return asFinding('REFUNDED_EXTERNALLY', answer)
   // Never passed over: an operator must know that the record counts what was never captured.
   return voided?.isRestCounted && progress.reviewReason === null ? contradicted(answer) : nothingNew(known, answer)
 }
 
 /** The record shows less refunded than this service knows. */
 function ofMissingRefund(known: Known, answer: FoundEvent, voidedCents: number): Finding {
-  if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
+  if (isRefundStillToShow(known, answer)) return asFinding('RECORD_LAGS', answer)
   // Only what the network reported can take a refund back. A closed sale has not lost one.
   if (!isReported(known) || answer.sale.status === 'voided') return contradicted(answer)
   const refundedCents = Math.max(0, voidedCents - voidedElsewhereCents(known.progress.refunds))
-  return { ...shown('REFUND_REVERSED', answer), refundedCents }
+  return { ...asFinding('REFUND_REVERSED', answer), refundedCents }
 }
 
 /** For each place of the chart in which the payment waits for an answer. */
@@ -185,7 +187,7 @@ export const comparisons: Readonly<Record<string, Compare>> = {
 }
 
 /** The finding `type` with what the record shows. */
-export function shown<T extends Finding['type']>(
+export function asFinding<T extends Finding['type']>(
   type: T,
   { sale, nowMs }: FoundEvent
 ): { type: T; sale: Sale; nowMs: number } {
@@ -199,17 +201,17 @@ export function unclear({ nowMs }: QueryEvent): Finding {
 
 /** The record and the payment can't both be right. */
 export function contradicted(answer: FoundEvent): Finding {
-  return { ...shown('CONTRADICTED', answer), reason: 'figures_differ' }
+  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ' }
 }
 
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
   const { notification } = known.progress
   const isUnshown = isSpecific(known) && !(notification?.reported === 'chargeback' && answer.sale.isChargedBack)
-  if (isUnshown && isListedLater(known, answer.nowMs)) return shown('RECORD_LAGS', answer)
-  if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
-  if (isChangeAwaited(known, answer)) return { ...shown('RECORD_LAGS', answer), isAgreeing: true }
-  return shown('NOTHING_NEW', answer)
+  if (isUnshown && isListedLater(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
+  if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
+  if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }
+  return asFinding('NOTHING_NEW', answer)
 }
 
 /** More than "something" was reported. */

@@ -11,6 +11,7 @@ import { isContradiction } from './contradictions.js'
 import type { ConcludedEvent, Finding, FoundEvent, QueryEvent } from './events.js'
 import {
   type Absent,
+  asFinding,
   type Compare,
   comparisons,
   contradicted,
@@ -19,7 +20,6 @@ import {
   isListedLater,
   isSpecific,
   type Known,
-  shown,
   unclear
 } from './record-comparisons.js'
 import { isBeyondHorizon, isTryDue, TRIES_MAX } from './tries.js'
@@ -42,11 +42,11 @@ function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
   if (!isTold && isLapsed(known, answer)) return unclear(answer)
   if (answer.type === 'NO_ANSWER') return answer
   if (answer.type === 'ABSENT') return ofAbsence(known, answer)
-  if (answer.sale.status === 'unfinished') return shown('RECORD_LAGS', answer)
+  if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
   if (!isTold) return contradicted(answer)
   const { duplicateSaleId } = answer
   if (duplicateSaleId === null || isOwnVoidedFirst(known, answer)) return compare(known, answer)
-  return { ...shown('DUPLICATE_SALE', answer), duplicateSaleId }
+  return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId }
 }
 
 /**

@@ -89,6 +89,15 @@ export const WAKE_TEMPLATE = storedEntry.encode({
   ...UNREQUESTED
 })
 
+/** Reads an entry for an operator, who does not own it. Null when it is not readable as a command. */
+export function entryIn(partition: number, entryId: string, fields: readonly string[]): CommandEntry | null {
+  try {
+    return decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
+  } catch {
+    return null
+  }
+}
+
 /** Reads an entry. Throws as `storedValue` does. */
 export function decodeEntry({ entryId, partition, fields, consumer, delivery }: StreamEntry): CommandEntry {
   const named = fieldsOf(fields)

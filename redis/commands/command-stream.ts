@@ -158,9 +158,9 @@ export async function requeueEntry<E extends StreamEntry>(
 /** Releases a command of this worker, which knows that nothing was sent for this delivery: its mark is taken back. */
 async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<boolean> {
   const { partition, entryId, consumer, fields, paymentKey, delivery } = entry
-  const places = [keys.commands(partition), keys.begun(partition)]
-  const values = [PAYMENTS_GROUP, entryId, consumer, paymentKey, delivery, ...fields]
-  return (await releaseScript(redis, places, values)) === 1
+  const scriptKeys = [keys.commands(partition), keys.begun(partition)]
+  const scriptArgs = [PAYMENTS_GROUP, entryId, consumer, paymentKey, delivery, ...fields]
+  return (await releaseScript(redis, scriptKeys, scriptArgs)) === 1
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */

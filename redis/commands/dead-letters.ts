@@ -6,7 +6,7 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { decodeEntry, encodeEntry } from './command-entry.js'
+import { decodeEntry, encodeEntry, entryIn } from './command-entry.js'
 import { decodeLetter, type Letter } from './stored-letter.js'
 
 const replayLetter = defineScript('replay_letter')
@@ -116,19 +116,11 @@ function placeOf(letterId: string): { partition: number; entryId: string } {
 
 function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {
   const fields = fieldsOf(pairs)
+  const entry = entryIn(partition, entryId, pairs)
   return {
     letterId: `${partition}:${entryId}`,
     ...decodeLetter(fields.get('l') ?? ''),
-    command: commandOf(partition, entryId, pairs),
+    command: entry && { paymentId: paymentIdOfKey(entry.paymentKey), kind: entry.command.kind },
     fields: Object.fromEntries(fields)
-  }
-}
-
-function commandOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter['command'] {
-  try {
-    const { paymentKey, command } = decodeEntry({ partition, entryId, fields: pairs, consumer: '', delivery: '' })
-    return { paymentId: paymentIdOfKey(paymentKey), kind: command.kind }
-  } catch {
-    return null
   }
 }

@@ -3,7 +3,7 @@
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
-import { type CommandEntry, decodeEntry } from './command-entry.js'
+import { type CommandEntry, entryIn } from './command-entry.js'
 
 export interface WaitingCommand {
   readonly partition: number
@@ -26,7 +26,7 @@ export async function listOldestCommands(redis: Redis, partitions: number, limit
         partition,
         entryId,
         ageMs: Math.max(0, nowMs - Number.parseInt(entryId, 10)),
-        command: commandOf(partition, entryId, fields)
+        command: entryIn(partition, entryId, fields)
       }))
     })
   )
@@ -37,14 +37,6 @@ export async function listOldestCommands(redis: Redis, partitions: number, limit
   return await Promise.all(
     oldest.map(async found => ({ ...found, worker: await workerOf(redis, found.partition, found.entryId) }))
   )
-}
-
-function commandOf(partition: number, entryId: string, fields: readonly string[]): CommandEntry | null {
-  try {
-    return decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
-  } catch {
-    return null
-  }
 }
 
 /** A stream that no worker has ever read has no group, and its entries have no worker. */

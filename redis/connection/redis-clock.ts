@@ -118,8 +118,8 @@ export async function watchClock(
 const steadyClock: Clock = { now: () => performance.now() }
 
 /** The sentence about the clock of this machine, compared once with that of Redis; undefined when it is right. */
-export async function clockWarning(redis: Redis, machine: Clock = systemClock): Promise<string | undefined> {
-  const difference = await measure(redis, machine)
+export async function clockWarning(redis: Redis): Promise<string | undefined> {
+  const difference = await measure(redis, systemClock)
   return warningOf(isTolerated(difference) ? 0 : difference.aheadMs)
 }
 

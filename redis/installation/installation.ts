@@ -107,10 +107,10 @@ async function requireVersion(durable: Redis, { onReadyCheck }: Pick<ProcessCont
 export async function claimInstallation(redis: Redis, wanted: Wanted & { partitions: number }): Promise<Installation> {
   const { environment, partitions, installationId } = wanted
   const known = await findInstallation(redis)
-  if (known !== null) return agreed(known, wanted)
+  if (known !== null) return requireAgreement(known, wanted)
   const born: Installation = { environment, partitions, id: installationId || randomUUID() }
   const found = await redis.set(keys.installation(), storedInstallation.encode(born), 'NX', 'GET')
-  return found === null ? born : agreed(readStamp(found), wanted)
+  return found === null ? born : requireAgreement(readStamp(found), wanted)
 }
 
 /** For a process that may not write: compares, and waits for another process to write what the data is. */
@@ -120,7 +120,8 @@ export async function awaitInstallation(
 ): Promise<Installation> {
   for (let tries = 0; ; tries++) {
     const found = await findInstallation(redis)
-    if (found !== null) return agreed(found, { environment: config.environment, installationId: config.installationId })
+    if (found !== null)
+      return requireAgreement(found, { environment: config.environment, installationId: config.installationId })
     if (tries === 0) log.warn('the durable Redis holds no data yet; start `api`, `payments` or `timers`')
     await delay(WAIT_FOR_BIRTH_MS, signal)
     signal.throwIfAborted()
@@ -158,7 +159,7 @@ export function otherTie(found: string | null, { environment, id }: Installation
 }
 
 /** Throws a sentence when a process configured with `wanted` must not work with this data. */
-export function agreed(found: Installation, wanted: Wanted): Installation {
+export function requireAgreement(found: Installation, wanted: Wanted): Installation {
   const { environment, partitions, id } = found
   if (environment !== wanted.environment) {
     throw new Error(

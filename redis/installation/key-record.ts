@@ -9,12 +9,14 @@
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { DamagedValue, required, storedValue, texts } from '../stored-fields.js'
+import { DamagedValue, required, storedValue, textList } from '../stored-fields.js'
 import { rejectAsUnreachable } from './durability.js'
 
 export type KeyKind = 'vault' | 'webhook'
 
-export const storedKeyIds = storedValue<{ readonly ids: readonly string[] }>('key record', { ids: [required, texts] })
+export const storedKeyIds = storedValue<{ readonly ids: readonly string[] }>('key record', {
+  ids: [required, textList]
+})
 
 /** The keys of one file: those of vault/watched-keys.ts. */
 export interface KeysInUse {

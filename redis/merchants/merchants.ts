@@ -10,7 +10,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { readable, required, storedValue, texts } from '../stored-fields.js'
+import { readable, required, storedValue, textList } from '../stored-fields.js'
 
 /** Those of docs/API.md#keys; `tokens:write` is the only one of publishable keys. */
 export const permissions = ['payments:read', 'payments:write', 'cards:write', 'webhooks:write', 'tokens:write'] as const
@@ -51,7 +51,7 @@ export class MerchantStoreError extends Error {}
 
 /** The permissions of a key. A name that this version does not know grants nothing. */
 const storedPermissions = storedValue<{ readonly names: readonly string[] }>('list of permissions', {
-  names: [required, texts]
+  names: [required, textList]
 })
 
 /** An id that no merchant gets: reading it makes an unknown key as slow as a known one. */

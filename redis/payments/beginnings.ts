@@ -60,7 +60,7 @@ async function beginAll(writes: Writes, group: string, waiting: Asked[], ended: 
   while (waiting.length > 0) {
     const batch = waiting.splice(0, BATCH_MAX)
     try {
-      const answers = await writes.run(group, node => beginCommands(node, placesOf(batch), valuesOf(batch)))
+      const answers = await writes.run(group, node => beginCommands(node, scriptKeysOf(batch), scriptArgsOf(batch)))
       for (const [at, { entry, resolve }] of batch.entries()) {
         const answer = Number((answers as number[])[at])
         if (answer > 0) writes.saw(entry.partition, answer)
@@ -80,7 +80,7 @@ function outcomeOf(answer: number): BeginOutcome {
 }
 
 /** KEYS of begin_commands.lua. */
-function placesOf(batch: readonly Asked[]): string[] {
+function scriptKeysOf(batch: readonly Asked[]): string[] {
   return batch.flatMap(({ entry: { partition, paymentKey } }) => [
     keys.commands(partition),
     keys.begun(partition),
@@ -90,7 +90,7 @@ function placesOf(batch: readonly Asked[]): string[] {
 }
 
 /** ARGV of begin_commands.lua. */
-function valuesOf(batch: readonly Asked[]): (string | number)[] {
+function scriptArgsOf(batch: readonly Asked[]): (string | number)[] {
   const each = batch.flatMap(({ entry: { entryId, consumer, paymentKey, delivery }, version }) => [
     entryId,
     consumer,

@@ -71,9 +71,9 @@ export function createCommitStore(writes: Writes): CommitStore {
 
     async commit(write, partition) {
       const reply = replyOf(write)
-      const places = placesOf(write, partition)
-      const values = [...valuesOf(write, inScript(reply)), ...eventOf(write)]
-      const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
+      const scriptKeys = scriptKeysOf(write, partition)
+      const scriptArgs = [...scriptArgsOf(write, inScript(reply)), ...eventOf(write)]
+      const answer = await writes.run(keys.commands(partition), node => commit(node, scriptKeys, scriptArgs))
       const refused = OUTCOMES[Number(answer)]
       if (refused !== undefined) return refused
       writes.saw(partition, Number(answer))
@@ -87,19 +87,19 @@ export function createCommitStore(writes: Writes): CommitStore {
         result === null
           ? NO_REPLY
           : { channel: replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
-      const places = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
+      const scriptKeys = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
       const { channel, message } = inScript(reply)
-      const values = [encodeResult(result), PAYMENTS_GROUP, entry.entryId, entry.consumer, channel, message]
-      const ended = await writes.run(keys.commands(partition), node => finish(node, places, values))
+      const scriptArgs = [encodeResult(result), PAYMENTS_GROUP, entry.entryId, entry.consumer, channel, message]
+      const ended = await writes.run(keys.commands(partition), node => finish(node, scriptKeys, scriptArgs))
       if (ended === 1) await wakeAfterwards(reply)
     },
 
     async endWakeUp({ partition, entryId, consumer, paymentKey }, version) {
       const stream = keys.commands(partition)
       const lists = [keys.payment(partition, paymentKey), keys.due(partition), keys.reconcile(partition)]
-      const places = [keys.idempotency(partition, 'none'), stream, ...lists]
-      const values = ['', PAYMENTS_GROUP, entryId, consumer, '', '', paymentKey, version ?? '']
-      await writes.run(stream, node => finish(node, places, values))
+      const scriptKeys = [keys.idempotency(partition, 'none'), stream, ...lists]
+      const scriptArgs = ['', PAYMENTS_GROUP, entryId, consumer, '', '', paymentKey, version ?? '']
+      await writes.run(stream, node => finish(node, scriptKeys, scriptArgs))
     }
   }
 }
@@ -126,7 +126,7 @@ function replyOf({ payment, operationResult, ends, times }: Commit): Reply {
 }
 
 /** KEYS of commit.lua. */
-function placesOf(write: Commit, partition: number): string[] {
+function scriptKeysOf(write: Commit, partition: number): string[] {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)
@@ -174,7 +174,7 @@ function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit): string[
 }
 
 /** ARGV of commit.lua, but for the last ones. */
-function valuesOf(write: Commit, reply: Reply): (string | number)[] {
+function scriptArgsOf(write: Commit, reply: Reply): (string | number)[] {
   const { payment, operationResult } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)

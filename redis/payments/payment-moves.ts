@@ -31,9 +31,9 @@ const STAY_MS = 3_600_000
 /** Removes payments of one partition, each if its version is still this one. Returns how many were. */
 export async function removePayments(writes: Writes, partition: number, payments: readonly Payment[]): Promise<number> {
   const rests = keys.rests(partition)
-  const places = [rests, keys.archived(partition), ...payments.flatMap(payment => Object.values(keysOf(payment)))]
-  const values = payments.flatMap(payment => [payment.version, ...valuesOf(payment)])
-  return Number(await writes.run(rests, node => removeScript(node, places, values)))
+  const scriptKeys = [rests, keys.archived(partition), ...payments.flatMap(payment => Object.values(keysOf(payment)))]
+  const scriptArgs = payments.flatMap(payment => [payment.version, ...membersOf(payment)])
+  return Number(await writes.run(rests, node => removeScript(node, scriptKeys, scriptArgs)))
 }
 
 /** The time of Redis (ms), to be read before the archive is asked for the payment. */
@@ -46,7 +46,7 @@ export function timeBeforeRestore(redis: Redis, paymentKey: string, partition: n
 export async function restorePayment(writes: Writes, payment: Payment, askedAtMs: number): Promise<Payment | null> {
   const rests = keys.rests(partitionOfPayment(payment.terms.id))
   const named = { ...keysOf(payment), rests }
-  const [member, reference, sale] = valuesOf(payment)
+  const [member, reference, sale] = membersOf(payment)
   const given = {
     record: encodePayment(payment),
     member,
@@ -78,7 +78,7 @@ function keysOf({ terms, progress }: Payment) {
 }
 
 /** What the indexes have of a payment. */
-function valuesOf({ terms, progress }: Payment): [paymentKey: string, reference: string, sale: string] {
+function membersOf({ terms, progress }: Payment): [paymentKey: string, reference: string, sale: string] {
   const paymentKey = paymentKeyOf(terms.id)
   return [paymentKey, `${referencePrefix(terms.externalReference)}${paymentKey}`, indexedSaleId(progress)]
 }

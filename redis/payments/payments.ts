@@ -99,7 +99,7 @@ export function createPaymentStore(writes: Writes): PaymentStore {
       const reference = `${referencePrefix(externalReference)}${paymentKey}`
       const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, paymentKey, kind: 'create', result: null })
       const entry = acceptedEntry(paymentKey, command, acceptance)
-      const places = [
+      const scriptKeys = [
         keys.idempotency(partition, record),
         keys.payment(partition, paymentKey),
         keys.commands(partition),
@@ -108,9 +108,9 @@ export function createPaymentStore(writes: Writes): PaymentStore {
         keys.reconcile(partition),
         keys.commitCounter(partition)
       ]
-      const values: (string | number)[] = [value, encodePayment(payment), paymentKey, reference]
-      values.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
-      const answer = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
+      const scriptArgs: (string | number)[] = [value, encodePayment(payment), paymentKey, reference]
+      scriptArgs.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
+      const answer = await writes.run(keys.commands(partition), node => acceptPayment(node, scriptKeys, scriptArgs))
       if (typeof answer === 'string') return decodeIdempotency(answer)
       writes.saw(partition, Number(answer))
       return null
@@ -122,15 +122,15 @@ export function createPaymentStore(writes: Writes): PaymentStore {
       const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
       const value = encodeIdempotency({ fingerprint, paymentKey, kind: command.kind, result })
       const entry = refusal === null ? acceptedEntry(paymentKey, command, acceptance) : []
-      const places = [
+      const scriptKeys = [
         keys.idempotency(partition, record),
         keys.payment(partition, paymentKey),
         keys.commands(partition),
         keys.commitCounter(partition)
       ]
       const mayBeItself = refusal === 'operation_in_progress'
-      const values = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
-      const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
+      const scriptArgs = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
+      const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, scriptKeys, scriptArgs))
       return operationAccepted(answer, payment, counter => writes.saw(partition, counter))
     },
 

@@ -65,7 +65,7 @@ export function createKnownSaleStore(redis: Redis): KnownSaleStore {
     if (before === 'damaged' || (before !== null && before.account !== sale.account)) {
       return await note({ ...sale, accountSinceMs: nowMs, notedAtMs: nowMs, voidedShown: shown })
     }
-    const voided = more(shown, before?.voidedShown ?? 'never')
+    const voided = strongerOf(shown, before?.voidedShown ?? 'never')
     if (before === null || nowMs - before.notedAtMs >= KNOWN_SALE_FRESH_MS) {
       const accountSinceMs = before?.accountSinceMs ?? 0
       return await note({ ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided })
@@ -89,6 +89,6 @@ function decodeNoted(text: string): KnownSale | 'damaged' {
 }
 
 /** The one of two that says more. */
-export function more(one: VoidedShown, other: VoidedShown): VoidedShown {
+export function strongerOf(one: VoidedShown, other: VoidedShown): VoidedShown {
   return voidedShown.indexOf(one) > voidedShown.indexOf(other) ? one : other
 }

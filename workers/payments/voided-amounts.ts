@@ -3,7 +3,7 @@
  * sent again on the word of a record that never shows refunds.
  */
 import type { QueryOutcome, Sale } from '../../machines/network.js'
-import { type KnownSaleStore, more, type VoidedShown } from '../../redis/reconciliation/known-sale.js'
+import { type KnownSaleStore, strongerOf, type VoidedShown } from '../../redis/reconciliation/known-sale.js'
 import type { Clock } from '../../runtime/clock.js'
 
 type Found = Extract<QueryOutcome, { kind: 'found' }>
@@ -21,14 +21,14 @@ export function createVoidedReader({
   let shown: VoidedShown = 'never'
   return async (orderId, found) => {
     const [first, ...rest] = found.sales
-    const seen = found.sales.map(shownIn).reduce(more)
-    if (more(seen, shown) !== shown) {
+    const seen = found.sales.map(shownIn).reduce(strongerOf)
+    if (strongerOf(seen, shown) !== shown) {
       await knownSales.rememberVoided({ account, orderId }, clock.now(), seen)
       shown = seen
     }
     if (found.sales.every(({ voidedCents }) => voidedCents !== null)) return found
     const known = shown === 'always' ? null : await knownSales.read()
-    if (known?.account === account) shown = more(shown, known.voidedShown)
+    if (known?.account === account) shown = strongerOf(shown, known.voidedShown)
     const missingCents = shown === 'above_zero' ? 0 : null
     const filled = (sale: Sale): Sale => ({ ...sale, voidedCents: sale.voidedCents ?? missingCents })
     return { kind: 'found', sales: [filled(first), ...rest.map(filled)] }

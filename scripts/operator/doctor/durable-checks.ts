@@ -15,7 +15,7 @@ import {
 } from '../../../redis/installation/conditions.js'
 import { DATA_PART, UNVOUCHED, wentBackSentence } from '../../../redis/installation/data-sentences.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
-import { agreed, findInstallation, type Installation } from '../../../redis/installation/installation.js'
+import { findInstallation, type Installation, requireAgreement } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
 import { replayProblem } from '../../../redis/installation/replay.js'
 import { unawaitedReplicas, watchReplicas } from '../../../redis/installation/replicas.js'
@@ -114,7 +114,7 @@ export async function checkInstallation(
         `${mend} On new servers: start \`payments\`.`
       )
     }
-    const { environment, id, partitions } = agreed(installation, config)
+    const { environment, id, partitions } = requireAgreement(installation, config)
     return ok(check, `${environment}, installation ${id}, ${partitions} partitions`)
   })
   return { installation, findings }
