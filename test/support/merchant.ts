@@ -57,16 +57,23 @@ export class Merchant {
   }
 
   /** A one-use token for a typed card. */
-  async token(card: string = testCards.approved): Promise<string> {
+  async token(card: string = testCards.approved, cvv = '123'): Promise<string> {
     const { tokensUrl } = this.#service()
     const { publishableKey } = this.#keys ?? this.#service()
-    return (await createTestToken({ tokensUrl, publishableKey, card: { card_number: card } })).token_id
+    return (await createTestToken({ tokensUrl, publishableKey, card: { card_number: card, cvv } })).token_id
   }
 
   /** A one-use token for the security code of a stored card. */
   async cvvToken(cvv = '123'): Promise<string> {
     const { publishableKey } = this.#keys ?? this.#service()
     return (await createTestCvvToken({ tokensUrl: this.#service().tokensUrl, publishableKey, cvv })).token_id
+  }
+
+  /** Stores a card that was typed. Resolves to the source of a payment with it. */
+  async storeCard(card?: string, cvv?: string): Promise<{ readonly source_type: 'card'; readonly card_id: string }> {
+    const { status, payment } = await this.post('/v1/cards', { token_id: await this.token(card, cvv) })
+    if (status !== 201) throw new Error(`the card was not stored: ${status}`)
+    return { source_type: 'card', card_id: Object(payment).card_id }
   }
 
   /** `POST /v1/payments`; approved and captured unless the options say otherwise. */
@@ -88,9 +95,14 @@ export class Merchant {
   }
 
   async read(id: string): Promise<PaymentView> {
-    const response = await fetch(`${this.#service().baseUrl}/v1/payments/${id}`, { headers: this.#headers() })
-    if (response.status !== 200) throw new Error(`GET of ${id} answered ${response.status}`)
-    return (await response.json()) as PaymentView
+    return await this.get(`/v1/payments/${id}`)
+  }
+
+  /** What a GET answers. Rejects when it is not 200. */
+  async get<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.#service().baseUrl}${path}`, { headers: this.#headers() })
+    if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}`)
+    return (await response.json()) as T
   }
 
   /** The status of the answer to a request about a stored card. */

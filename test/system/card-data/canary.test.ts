@@ -7,23 +7,13 @@ import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { startListener } from '../../../scripts/webhooks-listen/listener.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { until } from '../../support/conditions.js'
-import { registerHook } from '../../support/merchant.js'
+import { Merchant, registerHook } from '../../support/merchant.js'
 import { type ServiceUnderTest, useService } from '../../support/service.js'
+import { setFaults } from '../../support/simulator.js'
 import { openWith } from '../../vault/thief.js'
 import { contentOf, filesIn, memoryOf, metricsOf, surfaceOf, writeSnapshot } from './left-behind.js'
 import { findNeedles, longSecret, type Needle, shortSecret } from './needles.js'
-import {
-  APPROVED,
-  CVV,
-  call,
-  DECLINED,
-  payByCard,
-  payByCvvToken,
-  payByToken,
-  QUICK,
-  storeCard,
-  UNANSWERED
-} from './shopping.js'
+import { APPROVED, CVV, DECLINED, QUICK, UNANSWERED } from './shopping.js'
 
 const MASTERCARD = '5315281703921200'
 const CARDS = [APPROVED, DECLINED, UNANSWERED, MASTERCARD]
@@ -162,17 +152,22 @@ async function misuse(service: ServiceUnderTest): Promise<void> {
 
 /** Payments of every kind while the network misbehaves and processes die. */
 async function payAmidFaults(service: ServiceUnderTest): Promise<void> {
-  const stored = await storeCard(service, APPROVED)
+  const merchant = new Merchant(() => service)
+  const stored = await merchant.storeCard(APPROVED, CVV)
+  const payTyped = async (card: string): Promise<unknown> =>
+    await merchant.create({ token: await merchant.token(card, CVV) })
+  const payWithCvvToken = async (): Promise<unknown> =>
+    await merchant.create({ source: { ...stored, cvv_token_id: await merchant.cvvToken(CVV) } })
   await setFaults(service, { drop_before: 0.1, drop_after: 0.15, error_after: 0.15, late: 0.1, late_ms: 300 })
   const attempt = (work: Promise<unknown>): Promise<unknown> => work.catch(() => 'the process died')
   const round = (): Promise<unknown> =>
     Promise.all(
       Array.from({ length: 6 }, () => [
-        ...CARDS.map(number => attempt(payByToken(service, number))),
-        attempt(payByCard(service, stored, CVV)),
-        attempt(payByCard(service, stored)),
-        attempt(payByCvvToken(service, stored)),
-        attempt(storeCard(service, MASTERCARD))
+        ...CARDS.map(number => attempt(payTyped(number))),
+        attempt(merchant.create({ source: { ...stored, cvv: CVV } })),
+        attempt(merchant.create({ source: stored })),
+        attempt(payWithCvvToken()),
+        attempt(merchant.storeCard(MASTERCARD, CVV))
       ]).flat()
     )
   for (const victim of ['payments', 'tokens', 'api', 'redis']) {
@@ -182,8 +177,8 @@ async function payAmidFaults(service: ServiceUnderTest): Promise<void> {
     await service.untilReady()
   }
   await setFaults(service, {})
-  expect((await payByCard(service, stored, CVV)).body.status).to.equal('captured')
-  expect((await call(service, 'GET', '/v1/payments')).status).to.equal(200)
+  expect((await merchant.create({ source: { ...stored, cvv: CVV } })).payment.status).to.equal('captured')
+  await merchant.get('/v1/payments')
 }
 
 interface CollectedWebhooks {
@@ -205,12 +200,6 @@ async function collectWebhooks(service: ServiceUnderTest): Promise<CollectedWebh
   const listener = await startListener({ tls, port: 0, forwardTo, write: () => undefined })
   await registerHook(service, listener.url)
   return { bodies, stop: () => Promise.all([listener.stop(), close(server)]) }
-}
-
-async function setFaults(service: ServiceUnderTest, faults: object): Promise<void> {
-  const headers = { 'Content-Type': 'application/json' }
-  const url = `${service.networkUrl}/simulator/faults`
-  expect((await fetch(url, { method: 'PUT', headers, body: JSON.stringify(faults) })).status).to.be.within(200, 299)
 }
 
 /** The contents of every box in any file of the folder, as a thief with the private key reads them. */

@@ -39,9 +39,7 @@ describe('the hosted field for the security code of a stored card', () => {
     expect(token).to.have.all.keys('token_id', 'expires_at')
     expect(await code.inputValue()).to.equal('')
 
-    const stored = await merchant.post('/v1/cards', { token_id: await merchant.token() })
-    const { card_id } = stored.payment as unknown as { card_id: string }
-    const source = { source_type: 'card', card_id, cvv_token_id: token.token_id }
+    const source = { ...(await merchant.storeCard()), cvv_token_id: token.token_id }
     expect((await merchant.create({ source })).payment.status).to.equal('captured')
   })
 

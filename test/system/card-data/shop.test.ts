@@ -2,13 +2,12 @@ import { request } from 'node:http'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/conditions.js'
+import { Merchant, type PaymentView } from '../../support/merchant.js'
 import { fieldsOf, GOOD, pay, typeCard, useShop } from './shop-page.js'
-import { call, DECLINED } from './shopping.js'
+import { CANCELLED, DECLINED } from './shopping.js'
 
 const DESKTOP = { width: 1_180, height: 1_060 }
 const PHONE = { width: 360, height: 800 }
-/** Declined for good: `may_retry` is false. */
-const CANCELLED = '4024007153760037'
 /** `npm run pictures` sets it: pictures of the shop are written there. */
 const PICTURES = process.env['PICTURES_DIR']
 
@@ -23,10 +22,9 @@ describe('demo shop in a real browser', () => {
   const outcome = (page: Page, title: string | RegExp): Promise<void> =>
     page.locator('#outcome').getByRole('heading', { name: title }).waitFor()
   const row = (page: Page) => page.locator('#orders tr').filter({ hasText: orderOf(page) })
-  const paymentsOf = async (page: Page): Promise<Record<string, unknown>[]> => {
-    const { body } = await call(service(), 'GET', `/v1/payments?external_reference=${orderOf(page)}`)
-    return (body as unknown as { items: Record<string, unknown>[] }).items
-  }
+  const merchant = new Merchant(service)
+  const paymentsOf = async (page: Page): Promise<readonly PaymentView[]> =>
+    (await merchant.get<{ items: PaymentView[] }>(`/v1/payments?external_reference=${orderOf(page)}`)).items
   const move = async (page: Page, amount: string, button: 'Capture' | 'Cancel' | 'Refund'): Promise<void> => {
     await row(page).getByLabel('Amount').fill(amount)
     await row(page).getByRole('button', { name: button }).click()

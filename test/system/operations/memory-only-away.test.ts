@@ -25,10 +25,6 @@ describe('when the memory-only Redis is away', () => {
     const { status, text } = await service.ops(instance, '/readyz')
     return { status, warnings: (JSON.parse(text) as { warnings: Record<string, string> }).warnings }
   }
-  const storedCard = async (): Promise<string> => {
-    const { payment } = await merchant.post('/v1/cards', { token_id: await merchant.token() })
-    return (payment as unknown as { card_id: string }).card_id
-  }
   const expectRefused = async (request: () => Promise<ApiAnswer>): Promise<void> => {
     const { status, error, headers } = await untilFast('it is refused', REFUSED_MAX_MS, request)
     expect([status, error.code]).to.deep.equal([503, 'service_unavailable'])
@@ -50,9 +46,8 @@ describe('when the memory-only Redis is away', () => {
   ] as const) {
     it(`(${what}) everything but typed cards works, and typed cards are refused at once`, async () => {
       const [held, sold] = [await merchant.create({ capture: false }), await merchant.create()]
-      const [cardId, token, key] = [await storedCard(), await merchant.token(), randomUUID()]
+      const [source, token, key] = [await merchant.storeCard(), await merchant.token(), randomUUID()]
       const finished = await merchant.create({ token, key })
-      const source = { source_type: 'card', card_id: cardId }
       try {
         await takeAway()
         expect((await merchant.create({ token, key })).payment.id, 'replay').to.equal(finished.payment.id)

@@ -22,21 +22,11 @@ import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { namesInBlocks } from '../../support/append-only-file.js'
 import { until } from '../../support/conditions.js'
-import { registerHook } from '../../support/merchant.js'
+import { Merchant, registerHook } from '../../support/merchant.js'
 import { recordUse, type UseRecorder } from '../../support/redis-use.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
-import {
-  APPROVED,
-  CANCELLED,
-  call,
-  payByCard,
-  payByCvvToken,
-  payByToken,
-  QUICK,
-  storeCard,
-  UNANSWERED
-} from '../card-data/shopping.js'
+import { CANCELLED, QUICK, UNANSWERED } from '../card-data/shopping.js'
 import { COPYING, DENIED } from './denied.js'
 import { rareWork } from './rare-work.js'
 import { entryFiles, hashOf, imported, scriptsOf } from './scripts-of-processes.js'
@@ -55,6 +45,7 @@ const NOT_SEEN = /^\+(client\|setname|info|ping|quit|cluster\|.*|readonly|readwr
 describe('Redis with TLS and a user per process (ops/redis)', () => {
   let dir = ''
   let service: ServiceUnderTest
+  const merchant = new Merchant(() => service)
   let servers: { durable: EmbeddedServer; memoryOnly: EmbeddedServer }
   let tls: { durable: string; memoryOnly: string }
   let receiver: Awaited<ReturnType<typeof startReceiver>>
@@ -97,55 +88,45 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   })
 
   it('lets payments live: token, card, capture, refund, unknown outcome, dead worker, chargeback, webhooks', async () => {
-    const card = await storeCard(service, APPROVED)
-    expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
-    expect((await payByCvvToken(service, card)).body.status).to.equal('captured')
-    const key = { Authorization: `Bearer ${service.apiKey}` }
-    const declined = await storeCard(service, CANCELLED)
+    const stored = await merchant.storeCard()
+    const withToken = { ...stored, cvv_token_id: await merchant.cvvToken() }
+    for (const source of [{ ...stored, cvv: '123' }, withToken]) {
+      expect((await merchant.create({ source })).payment.status).to.equal('captured')
+    }
+    const declined = { ...(await merchant.storeCard(CANCELLED)), cvv: '123' }
     for (const sent of ['payment_id', undefined]) {
-      const { error } = (await payByCard(service, declined, '123')).body as { error?: Record<string, unknown> }
+      const { error } = await merchant.create({ source: declined })
       expect(error).to.include({ code: 'card_declined', decline_reason: 'blocked_card', may_retry: false })
       // The second one is refused unsent.
-      expect(Object.keys(error ?? {}).includes('payment_id')).to.equal(sent !== undefined)
+      expect(Object.keys(error).includes('payment_id')).to.equal(sent !== undefined)
     }
-    const erased = await fetch(`${service.baseUrl}/v1/cards/${card}`, { method: 'DELETE', headers: key })
-    expect(erased.ok).to.equal(true)
-    const paid = await payByToken(service, APPROVED)
-    expect(paid.body.status).to.equal('captured')
-    const refund = await call(service, 'POST', `/v1/payments/${paid.body.id}/cancel`, { amount_cents: 1_000 })
-    expect(refund.body.status).to.equal('partially_refunded')
-    expect((await call(service, 'GET', '/v1/payments?status=captured')).body).to.have.property('items')
-    const unknown = await payByToken(service, UNANSWERED)
-    const settled = async (id: string | undefined): Promise<boolean> => {
-      const { body } = await call(service, 'GET', `/v1/payments/${id}`)
-      return body.status === 'captured' || body.status === 'failed'
-    }
-    await until('the outcome is known', () => settled(unknown.body.id))
-    const underWay = payByToken(service, UNANSWERED)
+    expect(await merchant.card('DELETE', stored.card_id)).to.equal(204)
+    const { id, status } = (await merchant.create()).payment
+    expect(status).to.equal('captured')
+    expect((await merchant.cancel(id, { amount: 1_000 })).payment.status).to.equal('partially_refunded')
+    expect(await merchant.get('/v1/payments?status=captured')).to.have.property('items')
+    await merchant.settled((await merchant.create({ card: UNANSWERED })).payment.id)
+    const underWay = merchant.create({ token: await merchant.token(UNANSWERED) })
     service.kill('payments')
-    const taken = await underWay
-    await until('another worker has taken over', () => settled(taken.body.id))
+    // Another worker takes over.
+    await merchant.settled((await underWay).payment.id)
     await fetch(`${service.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ merchant_order_id: paid.body.id?.replaceAll('-', '') })
+      body: JSON.stringify({ merchant_order_id: id.replaceAll('-', '') })
     })
-    await until('the chargeback is known', async () => {
-      const { body } = await call(service, 'GET', `/v1/payments/${paid.body.id}`)
-      return body.status === 'charged_back'
-    })
+    await merchant.settled(id, 'charged_back')
     await until('webhooks have arrived', () => receiver.count() > 5)
     const events = '/v1/test/webhook-events'
-    for (const path of [events, events]) expect((await call(service, 'POST', path)).status).to.equal(201)
-    const listed = async () =>
-      (await call(service, 'GET', `${events}?limit=100`)).body as { items?: { event_id: string }[] }
-    const event = await until('an event is listed', async () => (await listed()).items?.at(-1))
-    expect((await call(service, 'POST', `${events}/${event.event_id}/replay`)).status).to.equal(200)
+    for (const path of [events, events]) expect((await merchant.post(path, undefined)).status).to.equal(201)
+    const listed = (): Promise<{ items: { event_id: string }[] }> => merchant.get(`${events}?limit=100`)
+    const event = await until('an event is listed', async () => (await listed()).items.at(-1))
+    expect((await merchant.post(`${events}/${event.event_id}/replay`, undefined)).status).to.equal(200)
   })
 
   it('lets a dead endpoint come back: its events wait, one is tried, all are delivered', async () => {
     const admin = admins[0] as Redis
-    const event = () => call(service, 'POST', '/v1/test/webhook-events')
+    const event = () => merchant.post('/v1/test/webhook-events', undefined)
     receiver.answer(500)
     const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
     const fails = /^card_payments_webhook_failing_seconds 0*[1-9.]/m

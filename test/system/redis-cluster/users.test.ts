@@ -3,12 +3,12 @@ import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { createLogger } from '../../../runtime/log.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
-import { until } from '../../support/conditions.js'
+import { Merchant } from '../../support/merchant.js'
 import { RedisCluster } from '../../support/redis-cluster.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import { testBinary } from '../../support/sentinels.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
-import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
+import { QUICK, UNANSWERED } from '../card-data/shopping.js'
 
 describe('a Redis Cluster with a user per process (ops/redis) and replicas that are waited for', () => {
   let cluster: RedisCluster
@@ -32,26 +32,22 @@ describe('a Redis Cluster with a user per process (ops/redis) and replicas that 
   })
 
   it('lets payments live: token, card, refund, unknown outcome, dead worker, chargeback', async () => {
-    const card = await storeCard(service, APPROVED)
-    expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
-    const paid = await payByToken(service, APPROVED)
-    const refund = await call(service, 'POST', `/v1/payments/${paid.body.id}/cancel`, { amount_cents: 1_000 })
-    expect(refund.body.status).to.equal('partially_refunded')
-    expect((await call(service, 'GET', '/v1/payments?status=captured')).body).to.have.property('items')
-    const underWay = payByToken(service, UNANSWERED)
+    const merchant = new Merchant(() => service)
+    const source = { ...(await merchant.storeCard()), cvv: '123' }
+    expect((await merchant.create({ source })).payment.status).to.equal('captured')
+    const { id } = (await merchant.create()).payment
+    expect((await merchant.cancel(id, { amount: 1_000 })).payment.status).to.equal('partially_refunded')
+    expect(await merchant.get('/v1/payments?status=captured')).to.have.property('items')
+    const underWay = merchant.create({ token: await merchant.token(UNANSWERED) })
     service.kill('payments')
-    const taken = await underWay
-    const statusOf = async (id: string | undefined): Promise<string | undefined> =>
-      (await call(service, 'GET', `/v1/payments/${id}`)).body.status
-    const isSettled = async (): Promise<boolean> =>
-      ['captured', 'failed'].includes((await statusOf(taken.body.id)) ?? '')
-    await until('another worker has taken over', isSettled)
+    // Another worker takes over.
+    await merchant.settled((await underWay).payment.id)
     await fetch(`${service.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ merchant_order_id: paid.body.id?.replaceAll('-', '') })
+      body: JSON.stringify({ merchant_order_id: id.replaceAll('-', '') })
     })
-    await until('the chargeback is known', async () => (await statusOf(paid.body.id)) === 'charged_back')
+    await merchant.settled(id, 'charged_back')
   })
 
   it('needs nothing that its users may not do, on any node', async () => {
