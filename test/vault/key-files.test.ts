@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -53,13 +53,6 @@ async function refusal(work: Promise<unknown>): Promise<VaultError> {
 
 describe('vault key files', () => {
   const folder = useFolder()
-
-  it('are readable by their owner only, and the folder has no other file', async () => {
-    const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
-    await rotate(folder())
-    for (const file of [publicFile, privateFile]) expect(statSync(file).mode & 0o777).to.equal(0o600)
-    expect(readdirSync(folder())).to.have.lengthOf(2)
-  })
 
   it('keep private keys out of the public file', async () => {
     const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
@@ -145,21 +138,6 @@ describe('vault key files', () => {
 
 describe('changes of the vault key files', () => {
   const folder = useFolder()
-
-  it('exclude each other: the second rotation changes nothing and names the holder of the lock', async () => {
-    ensureKeyFiles(keyFilesIn(folder()))
-    const { privateFile } = keyFilesIn(folder())
-    const second = await withKeyLock(keyFilesIn(folder()), async lock => {
-      const refused = await refusal(rotate(folder()))
-      await addKey(lock, { announce: async () => undefined })
-      return refused
-    })
-    expect(second.code).to.equal('locked')
-    expect(second.message).to.contain(`process ${process.pid} of`).and.to.contain(`remove ${privateFile}.lock`)
-    expect(Object.keys(readKeyRing(privateFile, 'private').keys)).to.have.lengthOf(2)
-    await rotate(folder())
-    expect(Object.keys(readKeyRing(privateFile, 'private').keys)).to.have.lengthOf(3)
-  })
 
   for (const [signal, isLeft] of [
     ['SIGINT', false],
