@@ -17,30 +17,35 @@ export interface ClusterOptions {
   /** Silence after which a master counts as dead (ms). */
   readonly nodeTimeoutMs: number
   readonly dir?: string
+  /** Settings with the files of TLS, which the nodes then speak to each other, too; none without it. */
+  readonly tls?: readonly string[]
 }
 
 export class RedisCluster {
   readonly nodes: readonly RedisNode[]
   readonly #place: TemporaryFolder
+  readonly #isTls: boolean
 
-  private constructor(nodes: readonly RedisNode[], place: TemporaryFolder) {
+  private constructor(nodes: readonly RedisNode[], place: TemporaryFolder, isTls: boolean) {
     this.nodes = nodes
     this.#place = place
+    this.#isTls = isTls
   }
 
   /** Starts and joins the nodes; the masters come first. Resolves when every replica follows its master. */
   static async start(options: ClusterOptions): Promise<RedisCluster> {
-    const { binary, masters, replicas, nodeTimeoutMs } = options
+    const { binary, masters, replicas, nodeTimeoutMs, tls = [] } = options
     const place = await temporaryFolder('payments-cluster-', options.dir)
     const settings = [
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeoutMs)],
       // The slots of a dead master must not block the others.
-      ...['--cluster-require-full-coverage', 'no', '--cluster-allow-replica-migration', 'no']
+      ...['--cluster-require-full-coverage', 'no', '--cluster-allow-replica-migration', 'no'],
+      ...(tls.length === 0 ? [] : [...tls, '--tls-cluster', 'yes', '--tls-replication', 'yes'])
     ]
     const starts = Array.from({ length: masters * (1 + replicas) }, (_, i) =>
       RedisNode.start(binary, join(place.path, String(i)), settings)
     )
-    const cluster = new RedisCluster(await Promise.all(starts), place)
+    const cluster = new RedisCluster(await Promise.all(starts), place, tls.length > 0)
     try {
       await cluster.#form(masters)
     } catch (error) {
@@ -51,7 +56,8 @@ export class RedisCluster {
   }
 
   get url(): string {
-    return `redis-cluster://${this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
+    const addresses = this.nodes.map(node => `127.0.0.1:${this.#portOf(node)}`)
+    return `${this.#isTls ? 'rediss' : 'redis'}-cluster://${addresses.join(',')}`
   }
 
   /** The node that is the master of a key's slot, as a living node sees it. */
@@ -94,6 +100,10 @@ export class RedisCluster {
     await this.#place.remove()
   }
 
+  #portOf({ port, tlsPort }: RedisNode): number {
+    return this.#isTls ? tlsPort : port
+  }
+
   async #form(masters: number): Promise<void> {
     const { nodes } = this
     const [first] = nodes
@@ -104,7 +114,7 @@ export class RedisCluster {
         await node.ask('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1))
       }
       if (first !== undefined && node !== first) {
-        await first.ask('CLUSTER', 'MEET', '127.0.0.1', String(node.port), String(node.busPort))
+        await first.ask('CLUSTER', 'MEET', '127.0.0.1', String(this.#portOf(node)), String(node.busPort))
       }
     }
     await until('all nodes know each other', async () => {

@@ -3,12 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { generate } from 'selfsigned'
 import { createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import { connect, type Redis, type Role } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
-import { makeLoopbackTls } from '../../scripts/start/loopback-tls.js'
-import { freePort } from '../../scripts/start/ports.js'
 import { RedisCluster } from './redis-cluster.js'
 import { RedisNode } from './redis-node.js'
 import { ReplicatedRedis, Sentinels, testBinary } from './sentinels.js'
@@ -20,11 +19,12 @@ export interface RedisKind {
   stop(): Promise<void>
 }
 
-export async function startSingle(): Promise<RedisKind> {
+/** `tls` of each kind: settings with the files of TLS. */
+export async function startSingle(tls: readonly string[] = []): Promise<RedisKind> {
   const dir = await mkdtemp(join(tmpdir(), 'payments-single-'))
-  const node = await RedisNode.start(await testBinary(), dir, [])
+  const node = await RedisNode.start(await testBinary(), dir, tls)
   return {
-    url: node.url,
+    url: tls.length === 0 ? node.url : `rediss://localhost:${node.tlsPort}`,
     nodes: [node],
     stop: async () => {
       await node.stop()
@@ -33,29 +33,26 @@ export async function startSingle(): Promise<RedisKind> {
   }
 }
 
-/** Its certificate is trusted by no one: the test sets NODE_TLS_REJECT_UNAUTHORIZED. */
-export async function startOverTls(): Promise<RedisKind> {
-  const single = await startSingle()
-  const [node] = single.nodes
+/** Servers that also speak TLS. Their certificate is trusted by no one: the test sets NODE_TLS_REJECT_UNAUTHORIZED. */
+export async function overTls(start: (tls: readonly string[]) => Promise<RedisKind>): Promise<RedisKind> {
   const dir = await mkdtemp(join(tmpdir(), 'payments-tls-'))
-  const { cert, key } = await makeLoopbackTls()
+  // Its own authority, for servers and for clients: the nodes of a Cluster are both.
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec' })
   const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
   await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)])
-  const port = await freePort()
-  const files = ['tls-cert-file', certFile, 'tls-key-file', keyFile, 'tls-ca-cert-file', certFile]
-  await node?.ask('CONFIG', 'SET', ...files, 'tls-auth-clients', 'no', 'tls-port', String(port))
+  const files = ['--tls-ca-cert-file', certFile, '--tls-cert-file', certFile, '--tls-key-file', keyFile]
+  const servers = await start([...files, '--tls-auth-clients', 'no'])
   return {
-    ...single,
-    url: `rediss://localhost:${port}`,
+    ...servers,
     stop: async () => {
-      await single.stop()
+      await servers.stop()
       await rm(dir, { recursive: true, force: true })
     }
   }
 }
 
-export async function startBehindSentinels(): Promise<RedisKind> {
-  const servers = await ReplicatedRedis.start()
+export async function startBehindSentinels(tls: readonly string[] = []): Promise<RedisKind> {
+  const servers = await ReplicatedRedis.start('durable', tls)
   const sentinels = await Sentinels.start(servers)
   return {
     url: sentinels.url,
@@ -68,12 +65,10 @@ export async function startBehindSentinels(): Promise<RedisKind> {
 }
 
 /** Its nodes do not take each other for dead while all are frozen. */
-export async function startCluster(
-  nodeTimeoutMs = 60_000,
-  replicas = 0
-): Promise<RedisKind & { cluster: RedisCluster }> {
-  const cluster = await RedisCluster.start({ binary: await testBinary(), masters: 3, replicas, nodeTimeoutMs })
-  return { url: cluster.url, nodes: cluster.nodes, cluster, stop: () => cluster.stop() }
+export async function startCluster(tls: readonly string[] = []): Promise<RedisKind> {
+  const size = { masters: 3, replicas: 0, nodeTimeoutMs: 120_000 }
+  const cluster = await RedisCluster.start({ binary: await testBinary(), ...size, tls })
+  return { url: cluster.url, nodes: cluster.nodes, stop: () => cluster.stop() }
 }
 
 /** Resolves when each of these servers answers a connection of its own. */

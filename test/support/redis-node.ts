@@ -19,16 +19,19 @@ interface Running {
 
 export class RedisNode {
   readonly port: number
+  /** The port for TLS, when the settings name its files. */
+  readonly tlsPort: number
   readonly busPort: number
   readonly #start: (more?: readonly string[]) => Promise<Running>
   #running: Running
 
   private constructor(
-    ports: { port: number; busPort: number },
+    ports: { port: number; tlsPort: number; busPort: number },
     start: (more?: readonly string[]) => Promise<Running>,
     running: Running
   ) {
     this.port = ports.port
+    this.tlsPort = ports.tlsPort
     this.busPort = ports.busPort
     this.#start = start
     this.#running = running
@@ -40,11 +43,23 @@ export class RedisNode {
 
   /** Starts a server in `dir` with more settings, such as `--replicaof`. Resolves when it answers. */
   static async start(binary: RedisBinary, dir: string, settings: readonly string[]): Promise<RedisNode> {
-    const ports = { port: await freePort(), busPort: await freePort() }
+    const ports = { port: await freePort(), tlsPort: await freePort(), busPort: await freePort() }
     await mkdir(dir, { recursive: true })
     const isCluster = settings.includes('--cluster-enabled')
     const bus = isCluster ? ['--cluster-port', String(ports.busPort)] : []
-    const own = ['--port', String(ports.port), '--bind', '127.0.0.1', '--dir', dir, '--set-proc-title', 'no', ...bus]
+    const tls = settings.includes('--tls-cert-file') ? ['--tls-port', String(ports.tlsPort)] : []
+    const own = [
+      '--port',
+      String(ports.port),
+      ...tls,
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      dir,
+      '--set-proc-title',
+      'no',
+      ...bus
+    ]
     const start = async (more: readonly string[] = []): Promise<Running> => {
       const child = spawnRedis(binary, [...own, ...DURABLE, '--repl-diskless-sync-delay', '0', ...settings, ...more])
       const admin = await connect(

@@ -34,25 +34,31 @@ export class ReplicatedRedis {
   readonly master: RedisNode
   readonly replica: RedisNode
   readonly dir: string
+  /** Settings with the files of TLS; none without it. */
+  readonly tls: readonly string[]
 
-  private constructor(master: RedisNode, replica: RedisNode, dir: string) {
+  private constructor(master: RedisNode, replica: RedisNode, dir: string, tls: readonly string[]) {
     this.master = master
     this.replica = replica
     this.dir = dir
+    this.tls = tls
   }
 
-  static async start(kind: 'durable' | 'memory-only' = 'durable'): Promise<ReplicatedRedis> {
-    const settings = kind === 'durable' ? [] : MEMORY_ONLY
+  static async start(
+    kind: 'durable' | 'memory-only' = 'durable',
+    tls: readonly string[] = []
+  ): Promise<ReplicatedRedis> {
+    const settings = [...(kind === 'durable' ? [] : MEMORY_ONLY), ...replicatedOver(tls)]
     const binary = await testBinary()
     const dir = await mkdtemp(join(tmpdir(), 'payments-replicas-'))
     const master = await RedisNode.start(binary, join(dir, 'master'), settings)
     const replica = await RedisNode.start(binary, join(dir, 'replica'), [
       ...settings,
-      ...['--replicaof', `127.0.0.1 ${master.port}`],
+      ...['--replicaof', `127.0.0.1 ${portOf(master, tls)}`],
       ...['--repl-ping-replica-period', '1']
     ])
     await until('the replica follows', async () => Number(await master.ask('WAIT', '1', '100')) === 1)
-    return new ReplicatedRedis(master, replica, dir)
+    return new ReplicatedRedis(master, replica, dir, tls)
   }
 
   async stop(): Promise<void> {
@@ -61,14 +67,27 @@ export class ReplicatedRedis {
   }
 }
 
+function replicatedOver(tls: readonly string[]): readonly string[] {
+  return tls.length === 0 ? [] : [...tls, '--tls-replication', 'yes']
+}
+
+function portOf({ port, tlsPort }: RedisNode, tls: readonly string[]): number {
+  return tls.length === 0 ? port : tlsPort
+}
+
 export class Sentinels {
   readonly url: string
   readonly #servers: ReplicatedRedis
   readonly #ports: readonly number[]
   readonly #children: readonly ChildProcess[]
 
-  private constructor(servers: ReplicatedRedis, ports: readonly number[], children: readonly ChildProcess[]) {
-    this.url = `redis-sentinel://${ports.map(port => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`
+  private constructor(
+    servers: ReplicatedRedis,
+    [ports, tlsPorts]: readonly [readonly number[], readonly number[]],
+    children: readonly ChildProcess[]
+  ) {
+    const addresses = (servers.tls.length === 0 ? ports : tlsPorts).map(port => `127.0.0.1:${port}`)
+    this.url = `${servers.tls.length === 0 ? 'redis' : 'rediss'}-sentinel://${addresses.join(',')}/${MASTER_NAME}`
     this.#servers = servers
     this.#ports = ports
     this.#children = children
@@ -76,25 +95,28 @@ export class Sentinels {
 
   /** Resolves when they know the replica and each other. */
   static async start(servers: ReplicatedRedis): Promise<Sentinels> {
-    const { master, dir } = servers
+    const { master, dir, tls } = servers
     const binary = await testBinary()
-    const ports: number[] = []
+    const [ports, tlsPorts]: [number[], number[]] = [[], []]
     const children: ChildProcess[] = []
     for (let i = 0; i < SENTINELS; i++) {
-      const port = await freePort()
+      const [port, tlsPort] = [await freePort(), await freePort()]
+      const overTls = tls.length === 0 ? [] : [...replicatedOver(tls), '--tls-port', String(tlsPort)]
       const file = join(dir, `sentinel-${i}.conf`)
       const lines = [
         ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
-        `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${master.port} 2`,
+        ...overTls.flatMap((option, i) => (i % 2 === 0 ? [`${option.slice(2)} ${overTls[i + 1]}`] : [])),
+        `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${portOf(master, tls)} 2`,
         `sentinel down-after-milliseconds ${MASTER_NAME} ${NEVER_DOWN_AFTER_MS}`,
         `sentinel failover-timeout ${MASTER_NAME} 3000`
       ]
       await writeFile(file, `${lines.join('\n')}\n`)
       children.push(spawnRedis(binary, [file, '--sentinel']))
       ports.push(port)
+      tlsPorts.push(tlsPort)
     }
     await Promise.all(ports.map(untilInformed))
-    return new Sentinels(servers, ports, children)
+    return new Sentinels(servers, [ports, tlsPorts], children)
   }
 
   /** From now on they fail over to the replica. */
