@@ -1,7 +1,7 @@
 /** The archive of a process. Its driver is loaded only where there is an archive. */
 import type { Redis } from '../redis/connection/connections.js'
+import { rejectAsUnreachable } from '../redis/connection/unreachable.js'
 import type { Writes } from '../redis/connection/writes.js'
-import { rejectAsUnreachable } from '../redis/installation/durability.js'
 import { partitionNumbers } from '../redis/keys.js'
 import { newestArchived } from '../redis/payments/payment-moves.js'
 import { createPaymentStore, type PaymentStore } from '../redis/payments/payments.js'

@@ -6,6 +6,16 @@ import { within } from './within.js'
 /** Resolves to a sentence that says what is wrong, or to undefined. A rejection counts as wrong. */
 export type Check = () => Promise<string | undefined> | string | undefined
 
+/** A check could not ask a server. Of all checks that could not, one is reported, as a part that is named as the server. */
+export class CannotAsk extends Error {
+  readonly server: string
+
+  constructor(server: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.server = server
+  }
+}
+
 /** The checks of a process, by the name of the part that they look at. */
 export interface Conditions {
   readonly problems: ReadonlyMap<string, Check>
@@ -27,10 +37,22 @@ const CHECK_TIMEOUT_MS = 6_000
 /** Runs all checks. Never rejects. */
 export async function healthOf(conditions: Conditions, checkTimeoutMs = CHECK_TIMEOUT_MS): Promise<Health> {
   const [problems, warnings] = await Promise.all([
-    sentencesOf(conditions.problems, checkTimeoutMs),
-    sentencesOf(conditions.warnings, checkTimeoutMs)
+    foundBy(conditions.problems, checkTimeoutMs),
+    foundBy(conditions.warnings, checkTimeoutMs)
   ])
-  return { problems, warnings }
+  const all = [...problems, ...warnings]
+  const isFirst = (one: Found): boolean =>
+    one.server === null || all.find(({ server }) => server === one.server) === one
+  const reported = (found: readonly Found[]): Record<string, string> =>
+    Object.fromEntries(found.filter(isFirst).map(({ part, server, sentence }) => [server ?? part, sentence]))
+  return { problems: reported(problems), warnings: reported(warnings) }
+}
+
+/** What a check has found. `server`: the one that it could not ask. */
+interface Found {
+  readonly part: string
+  readonly server: string | null
+  readonly sentence: string
 }
 
 /** Logs each problem (error) and warning (warn) once when it begins, and its end (info). */
@@ -55,15 +77,14 @@ export function logChanges(log: Logger): (health: Health) => void {
   }
 }
 
-async function sentencesOf(checks: ReadonlyMap<string, Check>, timeoutMs: number): Promise<Record<string, string>> {
-  const found = await Promise.all([...checks].map(async ([part, check]) => [part, await sentenceOf(check, timeoutMs)]))
-  return Object.fromEntries(found.filter(([, sentence]) => sentence !== undefined))
-}
-
-async function sentenceOf(check: Check, timeoutMs: number): Promise<string | undefined> {
-  try {
-    return await within(timeoutMs, Promise.resolve().then(check))
-  } catch (error) {
-    return messageOf(error)
-  }
+async function foundBy(checks: ReadonlyMap<string, Check>, timeoutMs: number): Promise<Found[]> {
+  const found = [...checks].map(async ([part, check]): Promise<Found[]> => {
+    try {
+      const sentence = await within(timeoutMs, Promise.resolve().then(check))
+      return sentence === undefined ? [] : [{ part, server: null, sentence }]
+    } catch (error) {
+      return [{ part, server: error instanceof CannotAsk ? error.server : null, sentence: messageOf(error) }]
+    }
+  })
+  return (await Promise.all(found)).flat()
 }

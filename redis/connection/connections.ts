@@ -14,7 +14,6 @@ import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { endWhenStuck } from './stuck-clients.js'
 import { keepSubscribed } from './subscriptions.js'
-import { askWhyClosed } from './unsaid-refusals.js'
 
 /** A connection as seen outside the wiring of this folder: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
@@ -64,28 +63,18 @@ function open(url: string, role: Role, log: Logger, variable: RedisVariable): Si
     createClient(parseAddress(url), role, error => explainRefusal(error, variable, url))
   const redis = fresh()
   let isReported = false
-  let isSaid = false
   redis.on('error', (error: Error) => {
     // The client does not pass refused logins to `reconnectOnError`.
     explainRefusal(nodeErrorIn(error), variable, url)
-    // A reset says less than the server did.
-    if (!(isSaid && isReset(error))) lastErrors.set(redis, nodeErrorIn(error))
+    lastErrors.set(redis, nodeErrorIn(error))
     if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
     isReported = true
   })
   redis.on('ready', () => {
     if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
     isReported = false
-    isSaid = false
     lastErrors.delete(redis)
   })
-  redis.on(
-    'close',
-    askWhyClosed(parseAddress(url), error => {
-      isSaid = redis.status !== 'ready'
-      if (isSaid) lastErrors.set(redis, error)
-    })
-  )
   const stopWatch = endWhenStuck(redis, fresh, `${variable} (${safeAddress(url)})`)
   const stopSubscriptions = role === 'subscriber' ? keepSubscribed(redis) : undefined
   keepOpen(redis, () => {
@@ -93,10 +82,6 @@ function open(url: string, role: Role, log: Logger, variable: RedisVariable): Si
     stopSubscriptions?.()
   })
   return redis
-}
-
-function isReset(error: Error): boolean {
-  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET')
 }
 
 /** What the server of a connection, or the way to it, said last; forgotten once the connection is usable. */

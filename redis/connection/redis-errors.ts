@@ -57,10 +57,17 @@ export function explainRefusal(error: Error, variable: RedisVariable, url: strin
 export function reasonOf(error: unknown, lastOfConnection?: Error): string {
   const message = messageOf(error)
   if (message.startsWith('Command timed out')) return 'Redis did not answer in time'
-  if (!LOST_CONNECTION.test(message)) return message
-  const said = lastOfConnection === undefined ? '' : `: ${lastOfConnection.message}`
+  if (!LOST_CONNECTION.test(`${nameOf(error)} ${message}`)) return CLOSED.test(message) ? CLOSED_AT_ONCE : message
+  const said = lastOfConnection === undefined ? '' : `: ${reasonOf(lastOfConnection)}`
   return `there is no connection to Redis${said}`
 }
+
+/**
+ * A server whose `maxclients` is reached says so to a new client, and closes the connection. Its words are lost with the
+ * reset, because the client has sent its login by then.
+ */
+const CLOSED = /\b(?:EPIPE|ECONNRESET)\b|socket disconnected before secure TLS/
+const CLOSED_AT_ONCE = 'it closes connections, as when its maxclients is reached'
 
 /** What to do about a server that could not be used for this reason. */
 export function adviceOn(reason: string): string {
@@ -68,7 +75,7 @@ export function adviceOn(reason: string): string {
     return 'Use a host name that its certificate has, or give it a certificate with this name.'
   if (/certificate|issuer/.test(reason))
     return 'Name the file of the authority that signed its certificate in NODE_EXTRA_CA_CERTS (docs/DEPLOYING.md), and restart.'
-  if (/max number of clients/.test(reason))
+  if (/max number of clients|maxclients/.test(reason))
     return 'Raise its maxclients, or find who holds its connections (CLIENT LIST).'
   if (/wrong version number|packet length/.test(reason)) return 'It speaks no TLS at this port: correct the URL.'
   return 'Start it, or correct the URL.'
@@ -80,5 +87,15 @@ export function isRedisUnavailable(error: unknown): boolean {
   if (error instanceof RedisUnavailable) return true
   if (error.name === 'ReplyError') return UNAVAILABLE_REPLY.test(error.message)
   if ('code' in error && typeof error.code === 'string' && SOCKET_CODES.has(error.code)) return true
-  return LOST_CONNECTION.test(`${error.name} ${error.constructor.name} ${error.message}`)
+  return LOST_CONNECTION.test(`${nameOf(error)} ${error.message}`)
+}
+
+/** True when nothing was answered: other errors that mean "unavailable" are a server's own words. */
+export function isUnanswered(error: unknown): boolean {
+  return isRedisUnavailable(error) && !(error instanceof RedisUnavailable) && (error as Error).name !== 'ReplyError'
+}
+
+/** Some errors of the client say in their names alone what they are. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? `${error.name} ${error.constructor.name}` : ''
 }

@@ -41,7 +41,7 @@ function watch(redis: Single): void {
     bytesRead = stream.bytesRead
     if (silentLooks >= LOOKS_BEFORE_CUT) {
       clearInterval(timer)
-      redis.emit('error', new Error(`Redis sent nothing for ${LOOKS_BEFORE_CUT} s; the connection was cut.`))
+      redis.emit('error', new Error(`Redis sent nothing for ${LOOKS_BEFORE_CUT} s; the connection was cut`))
       cut(stream)
     } else if (silentLooks === LOOKS_BEFORE_PING && redis.status === 'ready') redis.ping().catch(() => undefined)
   }

@@ -1,6 +1,7 @@
 /** Whether the append-only file is rewritten: one that only grows fills its disk, and makes each restart longer. */
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 
 /** With auto-aof-rewrite-percentage 100 a file is at most twice its size after a rewrite, and what came meanwhile. */
 const GROWTH_MAX = 3
@@ -12,7 +13,7 @@ const MEGABYTE = 1_000_000
 export async function growthWarning(redis: Redis): Promise<string | undefined> {
   const found = await Promise.all(
     mastersOf(redis).map(async node => growthIn(await node.info('persistence'), nameOfServer(node)))
-  )
+  ).catch(rejectAsUnreachable(redis))
   return found.filter(sentence => sentence !== undefined).join(' ') || undefined
 }
 

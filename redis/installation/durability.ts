@@ -2,8 +2,8 @@
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
-import { lastErrorOf, type Redis } from '../connection/connections.js'
-import { adviceOn, reasonOf } from '../connection/redis-errors.js'
+import type { Redis } from '../connection/connections.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
 import type { MoneyCondition } from './money-conditions.js'
 
@@ -48,13 +48,4 @@ export async function weakSettings(server: Redis, acceptEverysec: boolean): Prom
   return brokenBy(await readSettings(server), wanted).map(
     ({ setting, value, allowed }) => `${setting} is ${value}, must be ${allowed.join(' or ')}`
   )
-}
-
-/** Rejects with the sentence for /readyz when the durable Redis could not be asked. */
-export function rejectAsUnreachable(redis: Redis): (error: unknown) => never {
-  return error => {
-    const reason = reasonOf(error, lastErrorOf(redis))
-    const advice = /max number of clients/.test(reason) ? adviceOn(reason) : 'It must be up and allow INFO and EVAL.'
-    throw new Error(`The Redis of REDIS_URL can't be asked (${reason}). ${advice}`)
-  }
 }

@@ -14,10 +14,11 @@ import { isRecord, parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { version } from '../../runtime/version.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
 import { FORMAT, required, storedValue } from '../stored-fields.js'
-import { rejectAsUnreachable, requireDurability } from './durability.js'
+import { requireDurability } from './durability.js'
 import { writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
@@ -94,7 +95,8 @@ export async function connectDurable(
 
 /** Before anything else: an older server refuses commands in the middle of the start, with a syntax error. */
 async function requireVersion(durable: Redis, { onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'>): Promise<void> {
-  const check = (): Promise<string | undefined> => versionProblem(durable, 'REDIS_URL')
+  const check = (): Promise<string | undefined> =>
+    versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
   const problem = await check()
   if (problem !== undefined) throw new Error(problem)
   onReadyCheck('version of REDIS_URL', check)

@@ -8,9 +8,9 @@
  */
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { keys } from '../keys.js'
 import { DamagedValue, required, storedValue, textList } from '../stored-fields.js'
-import { rejectAsUnreachable } from './durability.js'
 
 export type KeyKind = 'vault' | 'webhook'
 

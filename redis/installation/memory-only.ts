@@ -91,7 +91,7 @@ function adviceFor(reason: string): string {
   if (reason.startsWith('READONLY'))
     return 'It is a replica: name the master in SECRETS_REDIS_URL, or end REPLICAOF there.'
   if (reason.startsWith('OOM')) return 'It is full: raise its maxmemory.'
-  if (/max number of clients/.test(reason)) return 'Raise its maxclients.'
+  if (/max number of clients|maxclients/.test(reason)) return 'Raise its maxclients.'
   return 'Start it again.'
 }
 

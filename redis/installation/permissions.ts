@@ -7,7 +7,8 @@ import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { isRefusal, type RedisVariable, reasonOf } from '../connection/redis-errors.js'
+import { isRefusal, type RedisVariable } from '../connection/redis-errors.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 
 export type AclServer = 'durable' | 'memoryOnly'
 
@@ -82,17 +83,14 @@ async function permissionProblem(redis: Redis, server: AclServer, url: string): 
   const needs = JSON.stringify(rules.includes('+eval') ? needsOf(rules) : [])
   if (needs === '[]') return undefined
   const denied = Promise.all(mastersOf(redis).map(async node => (await node.eval(FIND_DENIED, 0, needs)) as string[]))
-  const found = new Set((await denied.catch(rejectUnlessDenied(variable))).flat())
+  const found = new Set((await denied.catch(rejectUnlessDenied(redis, variable))).flat())
   if (found.size === 0) return undefined
   return `The user ${user} of ${variable} is not allowed: ${[...found].join(', ')}. Load ${file} of this release (ACL LOAD), then start again.`
 }
 
 /** A server that cannot be asked is no missing permission: the advice would be wrong. */
-function rejectUnlessDenied(variable: string): (error: unknown) => string[][] {
-  return error => {
-    if (isRefusal(error)) return [['EVAL']]
-    throw new Error(`The Redis of ${variable} can't be asked what its user may do (${reasonOf(error)}).`)
-  }
+function rejectUnlessDenied(redis: Redis, variable: 'REDIS_URL' | 'SECRETS_REDIS_URL'): (error: unknown) => string[][] {
+  return error => (isRefusal(error) ? [['EVAL']] : rejectAsUnreachable(redis, variable)(error))
 }
 
 /** The rules of each user of the ACL file of this release, by name. */

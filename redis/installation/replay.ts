@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { reasonOf } from '../connection/redis-errors.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 
 /** A key that no pattern but `~*` allows. */
 const KEY = 'replay'
@@ -61,9 +61,7 @@ export async function replayProblem(redis: Redis): Promise<string | undefined> {
   const questions = mastersOf(redis).flatMap(node =>
     replayedCommands.map(async command => ({ command, answer: await node.acl('DRYRUN', 'default', ...command) }))
   )
-  const answers = await Promise.all(questions).catch((error: unknown) => {
-    throw new Error(`The Redis of REDIS_URL can't be asked what its default user may do (${reasonOf(error)}).`)
-  })
+  const answers = await Promise.all(questions).catch(rejectAsUnreachable(redis))
   const refused = answers.filter(({ answer }) => answer !== 'OK').map(({ command: [name] }) => name)
   if (refused.length === 0) return undefined
   return (

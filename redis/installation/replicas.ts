@@ -14,6 +14,7 @@ import { addressOfServer, type HostPort } from '../../runtime/redis-address.js'
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
 import { reasonOf } from '../connection/redis-errors.js'
+import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { weakSettings } from './durability.js'
 
 /**
@@ -56,7 +57,8 @@ export function watchReplicas(
     return `Fewer than ${count} replicas (WAIT_REPLICAS) are in sync with ${short.join(', ')}: writes to its partitions are answered 503. Start the replicas, or mend their link to the master.`
   })
   onWarning('replica durability', async () => {
-    const weak = await weakReplicas(await servers.of(redis), config.acceptEverysec === 'yes')
+    const replicas = await servers.of(redis).catch(rejectAsUnreachable(redis))
+    const weak = await weakReplicas(replicas, config.acceptEverysec === 'yes')
     if (weak.length === 0) return undefined
     return `A replica that WAIT_REPLICAS counts may lose what it confirms: ${weak.join('; ')}.`
   })
@@ -64,20 +66,19 @@ export function watchReplicas(
 
 /** The sentence about replicas that may take over although no write waits for them, or undefined. */
 export async function unawaitedReplicas(redis: Redis): Promise<string | undefined> {
-  const replicas = (await Promise.all(mastersOf(redis).map(replicasOf))).flat()
+  const replicas = (await Promise.all(mastersOf(redis).map(replicasOf)).catch(rejectAsUnreachable(redis))).flat()
   if (replicas.length === 0) return undefined
   return `The Redis of REDIS_URL has replicas, and WAIT_REPLICAS is 0: a failover may lose payments and refunds that were answered. Set WAIT_REPLICAS (docs/REDIS.md).`
 }
 
 async function mastersShortOf(redis: Redis, count: number): Promise<{ short: string[]; masters: number }> {
   const masters = mastersOf(redis)
-  const short = await Promise.all(
-    masters.map(async master => {
-      const inSync = (await replicasOf(master)).filter(replica => replica.isInSync)
-      const name = redis instanceof Cluster ? nameOfServer(master) : 'the master'
-      return inSync.length < count ? [`${name} (${inSync.length})`] : []
-    })
-  )
+  const asked = masters.map(async master => {
+    const inSync = (await replicasOf(master)).filter(replica => replica.isInSync)
+    const name = redis instanceof Cluster ? nameOfServer(master) : 'the master'
+    return inSync.length < count ? [`${name} (${inSync.length})`] : []
+  })
+  const short = await Promise.all(asked).catch(rejectAsUnreachable(redis))
   return { short: short.flat(), masters: masters.length }
 }
 

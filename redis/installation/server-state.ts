@@ -1,7 +1,7 @@
 /** Whether the servers behind a connection are new enough for this service, and take writes. */
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { type RedisVariable, reasonOf } from '../connection/redis-errors.js'
+import type { RedisVariable } from '../connection/redis-errors.js'
 
 /** The first one with all that the scripts use. */
 const VERSION_MIN = 7
@@ -27,12 +27,9 @@ export function isTooOld(version: string): boolean {
   return Number.parseInt(version, 10) < VERSION_MIN
 }
 
-/** The sentence about servers that are too old, or undefined. Rejects with a sentence while one can't be asked. */
+/** The sentence about servers that are too old, or undefined. Rejects while one can't be asked. */
 export async function versionProblem(redis: Redis, variable: RedisVariable): Promise<string | undefined> {
-  const versions = await versionsOf(redis).catch((error: unknown) => {
-    throw new Error(`The Redis of ${variable} can't be asked for its version (${reasonOf(error)}).`)
-  })
-  const old = versions.filter(({ version }) => isTooOld(version))
+  const old = (await versionsOf(redis)).filter(({ version }) => isTooOld(version))
   if (old.length === 0) return undefined
   const which = old.map(({ name, version }) => `${name} is Redis ${version}`).join(', ')
   return `The Redis of ${variable} is too old: ${which}, and this service needs ${VERSION_MIN}.0 or newer. Bring it to a newer version, or name another server in ${variable}. \`npm start\` takes the redis-server on the PATH.`

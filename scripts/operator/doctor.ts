@@ -87,7 +87,7 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
     ...processes.checkVersions(seen, engines.node),
     ...reached.flat(),
     ...processes.checkAddresses(silent),
-    ...processes.checkProcesses(seen, places.length > 0),
+    ...processes.checkProcesses(seen, places.length > 0, reached.flat()),
     ...alerts
   ]
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { readConfig } from '../../runtime/config.js'
-import type { Check } from '../../runtime/health.js'
+import { CannotAsk, type Check, healthOf } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
 import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
 import { untilFast } from '../support/conditions.js'
@@ -64,6 +64,27 @@ describe('the ops server of a process whose servers are silent', () => {
   it('answers a scrape within that time, before Prometheus gives up', async () => {
     const { text } = await untilFast('it answers', 1.8 * CHECK_TIMEOUT_MS, () => get('/metrics'))
     expect(text).to.match(/^card_payments_process_ready 0$/m)
+  })
+})
+
+describe('a server that checks cannot ask', () => {
+  const cannotAsk = (server: string, words: string) => () => Promise.reject(new CannotAsk(server, words))
+  const problems = new Map<string, Check>([
+    ['version', cannotAsk('durable redis', 'no answer in time')],
+    ['keys', cannotAsk('durable redis', 'no connection')],
+    ['rounds', () => 'the last round failed']
+  ])
+  const warnings = new Map<string, Check>([
+    ['replicas', cannotAsk('durable redis', 'no connection')],
+    ['tokens', cannotAsk('memory-only redis', 'down')],
+    ['locks', cannotAsk('memory-only redis', 'down')]
+  ])
+
+  it('is reported once for all checks that need it', async () => {
+    expect(await healthOf({ problems, warnings })).to.deep.equal({
+      problems: { 'durable redis': 'no answer in time', rounds: 'the last round failed' },
+      warnings: { 'memory-only redis': 'down' }
+    })
   })
 })
 

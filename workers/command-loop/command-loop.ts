@@ -5,7 +5,7 @@ import { ensureGroups, lostCommands, readCommands } from '../../redis/commands/c
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import type { Redis } from '../../redis/connection/connections.js'
-import { reasonOf } from '../../redis/connection/redis-errors.js'
+import { problemOfTurn } from '../../redis/connection/unreachable.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
@@ -24,8 +24,8 @@ export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions
 }
 
 export interface CommandLoop {
-  /** Sentence that says why no commands are taken, or undefined. */
-  problem(): string | undefined
+  /** Sentence that says why no commands are taken, or undefined. Rejects when Redis can't be asked. */
+  problem(): Promise<string | undefined>
   /** Stops reading, waits for the running commands, removes the heartbeat. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
 
   const slots = createSlots(options.concurrency, options.share)
   const intake = createIntake(options, slots, stopping.signal)
-  const problems = new Map<number, string>()
+  const problems = new Map<number, unknown>()
   const reads = createBlockingReads(options.blocking)
   const reading = reads.groups(partitionNumbers(options.partitions)).map((group, index) =>
     readUntil(stopping.signal, { ...options, reads, group }, intake, slots, problem => {
@@ -63,7 +63,10 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
   const searching = searchUntil(stopping.signal, options, intake)
 
   return {
-    problem: () => [...problems.values()][0],
+    problem: async () => {
+      const [error] = problems.values()
+      return error === undefined ? undefined : problemOfTurn(redis, "commands can't be read", error)
+    },
     async stop() {
       stopping.abort()
       await Promise.all([...reading, searching])
@@ -81,7 +84,7 @@ async function readUntil<E extends StreamEntry>(
   options: CommandLoopOptions<E> & { readonly reads: BlockingReads; readonly group: readonly number[] },
   intake: Intake<E>,
   slots: Slots,
-  report: (problem: string | undefined) => void
+  report: (problem: unknown) => void
 ): Promise<void> {
   const { reads, group, consumer, work } = options
   const stream = work.stream(group[0] ?? 0)
@@ -95,7 +98,7 @@ async function readUntil<E extends StreamEntry>(
       isReported = false
       await intake.take(read)
     } catch (error) {
-      report(`commands can't be read: ${reasonOf(error)}`)
+      report(error)
       // Logged once per outage: each stream of the master fails at each try.
       if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
       isReported = true

@@ -5,7 +5,8 @@ import { expiries, type PacedWakeUps, reconciliations } from '../../redis/comman
 import { watchWorkers } from '../../redis/commands/takeover.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { FollowedClock } from '../../redis/connection/redis-clock.js'
-import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { problemOfTurn } from '../../redis/connection/unreachable.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
@@ -38,8 +39,8 @@ export interface RoundsOptions {
 }
 
 export interface RoundsLoop {
-  /** Sentence that says which round fails at the moment, or undefined. */
-  problem(): string | undefined
+  /** Sentence that says which round fails at the moment, or undefined. Rejects when it fails because Redis can't be asked. */
+  problem(): Promise<string | undefined>
   /** Resolves when the last round has ended, after `stopping` aborted. */
   ended(): Promise<void>
 }
@@ -47,7 +48,7 @@ export interface RoundsLoop {
 /** Starts all rounds at once. */
 export function startRounds(options: RoundsOptions): RoundsLoop {
   const { redis, partitions, takeoverAfterMs, metrics, log, stopping } = options
-  const problems = new Map<string, string>()
+  const problems = new Map<string, unknown>()
   // While Redis was unavailable no worker could write a heartbeat: after an outage the time to a takeover starts again.
   let redisBackAtMs = performance.now()
 
@@ -59,7 +60,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         if ((await round()) === 0) pauses = IDLE_PAUSES
         problems.delete(name)
       } catch (error) {
-        problems.set(name, `the last ${name} round failed: ${reasonOf(error)}`)
+        problems.set(name, error)
         warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
       }
@@ -110,7 +111,12 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     })
   ]
   return {
-    problem: () => [...problems.values()][0],
+    problem: async () => {
+      const [first] = problems
+      if (first === undefined) return undefined
+      const [name, error] = first
+      return problemOfTurn(redis, `the last ${name} round failed`, error)
+    },
     ended: async () => void (await Promise.all(rounds))
   }
 }

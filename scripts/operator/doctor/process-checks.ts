@@ -35,15 +35,20 @@ export function checkAddresses(silent: readonly SilentAddress[]): Finding[] {
   return silent.map(({ url, why }) => problem('processes', `${url} does not answer as an ops port (${why}).`, mend))
 }
 
-/** Whether each process of the Procfile answers, can work, and has nothing to say. */
-export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): Finding[] {
+/**
+ * Whether each process of the Procfile answers, can work, and has nothing to say. `known`: what this command has found by
+ * itself, such as a server that does not answer, is no finding of each process, too.
+ */
+export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean, known: readonly Finding[]): Finding[] {
   if (!isAsked) return [notChecked('processes', 'No ops address is known.', GIVE_ADDRESSES)]
   const missing = wantedBeside(seen)
     .filter(name => !seen.some(({ process }) => process === name))
     .map(name => problem('processes', `No \`${name}\` answers.`, `Start \`${name}\`, or add its ops address to --ops.`))
+  const newOf = (parts: Readonly<Record<string, string>>): [string, string][] =>
+    Object.entries(parts).filter(([part]) => !known.some(one => one.check === part && one.state === 'problem'))
   const reported = seen.flatMap(({ name, problems, warnings }) => [
-    ...Object.entries(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
-    ...Object.entries(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
+    ...newOf(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
+    ...newOf(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
   ])
   const blind = withoutArchive(seen).map(({ name }) =>
     problem(

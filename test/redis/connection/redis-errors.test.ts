@@ -18,6 +18,10 @@ describe('the reason why Redis cannot be used, in words for an operator', () => 
     expect(reasonOf(new Error(clients))).to.equal('there is no connection to Redis')
     expect(reasonOf(new Error('Connection is closed.'))).to.equal('there is no connection to Redis')
     expect(reasonOf(new Error('Command timed out'))).to.equal('Redis did not answer in time')
+    const lost = Object.assign(new Error('Reached the max retries per request limit (which is 0).'), {
+      name: 'MaxRetriesPerRequestError'
+    })
+    expect(reasonOf(lost)).to.equal('there is no connection to Redis')
   })
 
   it('leaves a clear message unchanged', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { type Finding, problem } from '../../../scripts/operator/doctor/finding.js'
 import { checkProcesses } from '../../../scripts/operator/doctor/process-checks.js'
 import type { SeenProcess } from '../../../scripts/operator/processes.js'
 
@@ -9,8 +10,8 @@ function seen(process: string, facts: Readonly<Record<string, string>> = {}): Se
 }
 
 describe('the processes that operator doctor looks for', () => {
-  const told = (processes: readonly SeenProcess[]): string[] =>
-    checkProcesses(processes, true).map(({ state, found }) => `${state}: ${found}`)
+  const told = (processes: readonly SeenProcess[], known: readonly Finding[] = []): string[] =>
+    checkProcesses(processes, true, known).map(({ state, found }) => `${state}: ${found}`)
 
   it('are all but the archive, which is optional', () => {
     expect(told(NEEDED.map(name => seen(name)))).to.deep.equal(['ok: 6 ready'])
@@ -24,5 +25,13 @@ describe('the processes that operator doctor looks for', () => {
       'problem: No `archive` answers.',
       'problem: api at a has no ARCHIVE_URL, and other processes have: it does not find archived payments.'
     ])
+  })
+
+  it('do not repeat what doctor has found by itself', () => {
+    const away = { 'durable redis': "can't be asked", clock: 'is late' }
+    const processes = NEEDED.map(name => ({ ...seen(name), ...(name === 'api' ? { problems: away } : {}) }))
+    expect(told(processes)).to.deep.equal(["problem: can't be asked", 'problem: is late'])
+    const known = [problem('durable redis', 'could not be used', 'Start it.')]
+    expect(told(processes, known)).to.deep.equal(['problem: is late'])
   })
 })

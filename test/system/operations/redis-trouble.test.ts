@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import type { Finding } from '../../../scripts/operator/doctor/finding.js'
 import { until } from '../../support/conditions.js'
-import { Merchant, orderOf, withRedis } from '../../support/merchant.js'
+import { asOperator, Merchant, orderOf, withRedis } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 
 describe('when the durable Redis is in trouble', () => {
@@ -61,6 +62,26 @@ describe('when the durable Redis is in trouble', () => {
       await until('requests are taken', async () => (await merchant.create()).status === 201)
     }
     expect((await merchant.capture(held.payment.id)).payment.status).to.equal('captured')
+  })
+
+  it('frozen: each process has one problem, which names it, and doctor finds one', async () => {
+    service.kill('redis', 'SIGSTOP')
+    try {
+      for (const name of ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']) {
+        await until(`${name} has one problem`, async () => {
+          const { problems, warnings } = JSON.parse((await service.ops(`${name}.1`, '/readyz')).text)
+          return Object.keys(problems).join() === 'durable redis' && Object.keys(warnings).length === 0
+        })
+      }
+      await until('doctor finds one', async () => {
+        const { json } = await asOperator(service, 'doctor', '--json')
+        const found = json().findings.filter(({ state }: Finding) => state === 'problem' || state === 'warning')
+        return found.map(({ check }: Finding) => check).join() === 'durable redis'
+      })
+    } finally {
+      service.kill('redis', 'SIGCONT')
+    }
+    await until('payments are taken', async () => (await merchant.create()).status === 201)
   })
 
   // The last one: nothing brings the data back.

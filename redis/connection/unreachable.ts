@@ -1,0 +1,26 @@
+/** What a check says while its server can't be asked: the same for all checks, so that it is reported once. */
+import { CannotAsk } from '../../runtime/health.js'
+import { lastErrorOf, type Redis } from './connections.js'
+import { adviceOn, isUnanswered, type RedisVariable, reasonOf } from './redis-errors.js'
+
+/** As in the docs, and in the findings of `operator doctor`. */
+const serverNames = { REDIS_URL: 'durable redis', SECRETS_REDIS_URL: 'memory-only redis' } as const
+
+/** What a loop says of the error of its last turn. Throws as a check does when nothing was answered. */
+export function problemOfTurn(redis: Redis, what: string, error: unknown): string {
+  return isUnanswered(error) ? rejectAsUnreachable(redis)(error) : `${what}: ${reasonOf(error)}`
+}
+
+/** Rejects with the sentence for /readyz when the Redis of `variable` could not be asked. */
+export function rejectAsUnreachable(
+  redis: Redis,
+  variable: Exclude<RedisVariable, 'REDLOCK_URLS'> = 'REDIS_URL'
+): (error: unknown) => never {
+  return error => {
+    const reason = reasonOf(error, lastErrorOf(redis))
+    const advice = /max number of clients|maxclients/.test(reason)
+      ? adviceOn(reason)
+      : 'It must be up and allow INFO and EVAL.'
+    throw new CannotAsk(serverNames[variable], `The Redis of ${variable} can't be asked (${reason}). ${advice}`)
+  }
+}
