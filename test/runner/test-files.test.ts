@@ -23,9 +23,9 @@ describe('arguments of npm test', () => {
 
 describe('batches of test files', () => {
   const texts: Record<string, string> = {
-    'dist/test/system/payments/a.test.js': 'const { merchant } = usePayingService()',
-    'dist/test/system/payments/b.test.js': 'const { merchant } = usePayingService(PATIENT_TIMEOUT_MS)',
-    'dist/test/system/payments/c.test.js': 'const { merchant } = usePayingService()'
+    'dist/test/system/payments/a.test.js': 'const { merchant } = useService()',
+    'dist/test/system/payments/b.test.js': 'const { merchant } = useService(QUICK)',
+    'dist/test/system/payments/c.test.js': 'const { merchant } = useService()'
   }
   const textOf = (file: string): string => texts[file] ?? ''
 

@@ -65,7 +65,7 @@ export function isLowPriority(batch: readonly string[]): boolean {
   return batch.every(file => AT_LOW_PRIORITY.includes(BATCHES[placeOf(file)] ?? ''))
 }
 
-const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
+const SHARED_SERVICE = /\buseService\([^)]*\)/
 
 /**
  * Divides the files into batches for processes that run side by side. In a batch, files that ask for the same service

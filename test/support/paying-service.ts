@@ -23,18 +23,13 @@ process.once('exit', () => rmSync(ledgerFolder, { recursive: true, force: true }
 const credentials = { merchantId: '00000000-0000-4000-8000-00000000000b', merchantKey: 'key-of-the-system-tests' }
 const notificationsSecret = 'secret-of-the-system-tests'
 
-/**
- * How long the service waits for an answer of the network; faults are made slower than this (ms). A busy machine pauses for a
- * second: a sale whose call ends before it is booked stays in doubt until the horizon.
- */
-const NETWORK_TIMEOUT_MS = 2_000
-/** For tests that hold calls and look on: no pause of the machine is taken for a network that does not answer (ms). */
-export const PATIENT_TIMEOUT_MS = 10_000
+/** How long the service waits for an answer of the network (ms): no pause of the machine is taken for a network that does not answer. */
+const NETWORK_TIMEOUT_MS = 10_000
 
 /** For tests in which every sale must be sent, also after calls without an answer. */
 const ALWAYS_SENT = 1_000_000
 
-const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
+const OPTIONS: ServiceOptions = {
   procfile: readFileSync('Procfile', 'utf8').replace(/^network:.*\n/m, ''),
   scale: ['payments=2'],
   env: {
@@ -45,8 +40,8 @@ const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
     NETWORK_MERCHANT_ID: credentials.merchantId,
     NETWORK_MERCHANT_KEY: credentials.merchantKey,
     NETWORK_CONNECT_TIMEOUT_MS: '1000',
-    NETWORK_AUTHORISE_TIMEOUT_MS: String(networkTimeoutMs),
-    NETWORK_TIMEOUT_MS: String(networkTimeoutMs),
+    NETWORK_AUTHORISE_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
+    NETWORK_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
     NETWORK_RETRY_MS: '300',
     NETWORK_CIRCUIT_FAILURES: String(ALWAYS_SENT),
     RECONCILE_DELAYS_MS: '150,250,400',
@@ -56,7 +51,7 @@ const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
     NOTIFICATIONS_PORT: String(notificationsPort),
     NOTIFICATIONS_SECRET: notificationsSecret
   }
-})
+}
 
 /** The card network of the tests. */
 export class TestNetwork {
@@ -158,10 +153,10 @@ export interface PayingService {
 }
 
 /** Call it inside a `describe`. The network behaves at the start of each test. */
-export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS): PayingService {
+export function usePayingService(): PayingService {
   const network = new TestNetwork()
   before(() => network.start())
-  const service = useService(optionsFor(networkTimeoutMs))
+  const service = useService(OPTIONS)
   const merchant = new Merchant(service)
   beforeEach(async () => {
     await network.start()

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { commandsIn } from '../../redis/installation/permissions.js'
 import { createLogger } from '../../runtime/log.js'
+import { until } from './conditions.js'
 
 /** What one user did. */
 interface Use {
@@ -18,12 +19,16 @@ interface Use {
 export interface UseRecorder {
   /** The rules of a user that it made no use of: commands, and patterns of keys and channels. */
   unused(user: string, rules: readonly string[]): string[]
+  /** Resolves when all that was done before is recorded, and whose connections those are that are still open. */
+  settled(): Promise<void>
   /** The hashes of the scripts that a user ran. */
   scripts(user: string): ReadonlySet<string>
   stop(): Promise<void>
 }
 
 const NAMES_MS = 20
+/** A key that the recorder alone reads. */
+const MARK = 'mark-of-the-recorder'
 const LINE = /^\+\S+ \[\d+ (\S+)\] (.*)$/
 
 /** Records from now on. What a connection did that ends before its user is asked for is missed. */
@@ -34,8 +39,10 @@ export async function recordUse(url: string): Promise<UseRecorder> {
   const unnamed: { address: string; args: readonly string[] }[] = []
   const uses = new Map<string, Use>()
   let caller = ''
+  let heard = 0
   createInterface(socket).on('line', line => {
     const [, source = '', text = ''] = LINE.exec(line) ?? []
+    if (text.includes(MARK)) heard++
     // What a script runs follows the call of the script.
     if (source !== 'lua') caller = source
     const args = wordsIn(text)
@@ -56,10 +63,17 @@ export async function recordUse(url: string): Promise<UseRecorder> {
     }
     if (unnamed.length > UNNAMED_MAX) unnamed.splice(0, unnamed.length - UNNAMED_MAX)
   }
+  let marks = 0
   const timer = setInterval(() => void learnNames().catch(() => undefined), NAMES_MS)
   socket.write('MONITOR\r\n')
   return {
     unused: (user, rules) => unusedOf(uses.get(user), rules),
+    async settled() {
+      const mark = ++marks
+      await admin.get(MARK)
+      await until('MONITOR has told all', () => heard >= mark)
+      await learnNames()
+    },
     scripts: user => uses.get(user)?.scripts ?? new Set(),
     async stop() {
       clearInterval(timer)

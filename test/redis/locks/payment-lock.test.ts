@@ -19,6 +19,7 @@ describe('payment lock', () => {
     return createPaymentLock([client], ttlMs, log)
   }
   afterEach(async () => {
+    endAllSwitched()
     await Promise.all(clients.splice(0).map(disconnect))
     await test.secrets.flushdb()
   })
@@ -125,13 +126,13 @@ describe('payment lock', () => {
     const tried = () => lock.withLock('p1', async () => 'done').catch((error: Error) => error.message)
     for (const _ of [1, 2]) {
       await until('a new outage begins', async () => {
+        server.isAway = false
+        // The lock looks twice a second whether its server is back.
+        await delay(2_000)
         server.isAway = true
         return (await tried()) === 'Connection is closed.'
       })
       await until('the work is done without a lock', async () => (await tried()) === 'done')
-      server.isAway = false
-      // The lock looks once a second whether its server is back.
-      await delay(2_000)
     }
   })
 })
@@ -142,11 +143,7 @@ describe('payment lock of a process that was suspended', () => {
   beforeEach(() => {
     server = new Switched(test.secrets)
   })
-  // A client that was disconnected is not probed any more.
-  afterEach(() => {
-    server.isAway = false
-    Object.assign(server.client, { status: 'end' })
-  })
+  afterEach(endAllSwitched)
 
   it('lets a process that was suspended begin no call, before any timer runs: with a lock, and without one', async () => {
     const lock = createPaymentLock([server.client], 300, log)
@@ -183,11 +180,21 @@ async function untilOneIsKept(isKept: () => Promise<boolean | 'taken'>): Promise
   await until('a lock is kept', async () => (await isKept().catch(() => false)) === true)
 }
 
+/** A client that was disconnected is not probed any more: what follows an outage ends. */
+function endAllSwitched(): void {
+  for (const server of Switched.all.splice(0)) {
+    server.isAway = false
+    Object.assign(server.client, { status: 'end' })
+  }
+}
+
 /** A lock server that can be taken away. */
 class Switched {
+  static readonly all: Switched[] = []
   isAway = false
   readonly client: Redis
   constructor(redis: Redis) {
+    Switched.all.push(this)
     this.client = {
       status: 'ready',
       evalsha: (...args: Parameters<Redis['evalsha']>) =>

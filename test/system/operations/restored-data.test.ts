@@ -1,11 +1,10 @@
 /** Data that came back older than what was done (docs/OPERATIONS.md, Redis): nothing is sold, refunded or voided twice. */
 import { randomUUID } from 'node:crypto'
-import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { orderIdOf } from '../../../machines/network.js'
-import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant, withRedis } from '../../support/merchant.js'
 import { ServiceUnderTest, startService } from '../../support/service.js'
@@ -161,7 +160,8 @@ describe('data that came back older beside what is remembered', () => {
     await merchant.create()
     const copy = await backUp(service)
     const id = await idOf(merchant.create())
-    await delay(1_500)
+    const paidMs = Date.now()
+    await until('the host remembers it', async () => (await rememberedMs(service)) > paidMs)
     await service.restart()
     expect(await standingOf(service), 'a normal restart').to.equal('vouched')
     expect((await new Merchant(() => service).read(id)).status).to.equal('captured')
@@ -204,6 +204,15 @@ describe('data that came back older beside what is remembered', () => {
     }
   })
 })
+
+/** Until when the processes of a host watched its data, by their files. */
+async function rememberedMs({ dataDir }: ServiceUnderTest): Promise<number> {
+  const folder = join(dataDir, 'seen')
+  const texts = await Promise.all(
+    (await readdir(folder)).map(name => readFile(join(folder, name), 'utf8').catch(() => '{}'))
+  )
+  return Math.max(...texts.map(text => (JSON.parse(text) as { atMs?: number }).atMs ?? 0))
+}
 
 /** Services that a test starts, and that end with it. */
 function useServices(): {

@@ -3,10 +3,10 @@ import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import type { ApiAnswer } from '../../support/merchant.js'
-import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
+import { usePayingService } from '../../support/paying-service.js'
 
 describe('a repeated request', () => {
-  const { merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
+  const { merchant, network } = usePayingService()
   const seen = (answer: ApiAnswer): (string | number | boolean)[] =>
     answer.status < 400
       ? [answer.status, answer.payment.status]

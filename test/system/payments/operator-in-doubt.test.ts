@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
-import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
+import { usePayingService } from '../../support/paying-service.js'
 
 describe('operator payment in-doubt', () => {
-  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
+  const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('lists payments in doubt, and since when, until their outcome is known', async () => {

@@ -3,11 +3,11 @@ import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
-import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
+import { usePayingService } from '../../support/paying-service.js'
 import { aWake } from '../../support/payments.js'
 
 describe('an operator', () => {
-  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
+  const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('shows the history of a payment as a timeline', async () => {

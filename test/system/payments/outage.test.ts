@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { expectLedgerToAgree } from '../../support/ledger-audit.js'
-import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
+import { usePayingService } from '../../support/paying-service.js'
 
 describe('when the card network is away', () => {
-  const { merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
+  const { merchant, network } = usePayingService()
 
   it('moves no money, and answers that a new try is safe', async () => {
     const [held, paid] = [await merchant.create({ capture: false }), await merchant.create()]

@@ -13,7 +13,6 @@ import { replayedCommands } from '../../../redis/installation/replay.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
-import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
@@ -151,8 +150,9 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
 
   it('reads the figures of all processes', async () => {
     // What an operator sees of the whole installation is read for each scrape.
-    const told = (await service.ops('timers.1', '/metrics')).text
-    expect(told).to.contain('card_payments_workers_alive 1')
+    const metrics = async (): Promise<string> => (await service.ops('timers.1', '/metrics')).text
+    await until('one worker is alive', async () => (await metrics()).includes('card_payments_workers_alive 1'))
+    const told = await metrics()
     expect(told).to.match(/^card_payments_redis_memory_used_bytes\{redis="durable"\} \d{6,}$/m)
     const toldByTokens = (await service.ops('tokens.1', '/metrics')).text
     expect(toldByTokens).to.match(/^card_payments_redis_memory_limit_bytes\{redis="memory_only"\} \d{6,}$/m)
@@ -188,8 +188,7 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       await admin.zadd(line, Date.now() + 3_600_000, place)
       expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
       await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
-      // The recorder learns whose connection this is.
-      await delay(100)
+      await recorders.durable.settled()
       await disconnect(redis)
       // It is 0 when `timers` has taken it already.
       expect(Number(await admin.zscore(line, place))).to.be.at.most(Date.now())
@@ -205,8 +204,7 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
         const redis = await connect(urlAs(user, servers[server].url), 'commands', log)
         try {
           await work(redis, admins[server === 'durable' ? 0 : 1] as Redis)
-          // The recorder learns whose connection this is.
-          await delay(100)
+          await recorders[server].settled()
         } finally {
           await disconnect(redis)
         }

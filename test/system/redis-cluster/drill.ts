@@ -20,7 +20,9 @@ import { type AuditedRun, auditRun } from '../../chaos/final-state.js'
 import { openLoop } from '../../chaos/open-loop.js'
 import { type ChaosReceiver, startReceiver } from '../../chaos/receiver.js'
 import { createRandom } from '../../simulation/random.js'
+import { until } from '../../support/conditions.js'
 import { RedisCluster } from '../../support/redis-cluster.js'
+import type { RedisNode } from '../../support/redis-node.js'
 
 export interface DrillOptions {
   readonly root: string
@@ -44,8 +46,8 @@ export interface DrillVerdict extends AuditedRun {
 
 const MASTERS = 3
 const PARTITIONS = 16
-const NODE_TIMEOUT_MS = 1_000
-const FAILOVER_MAX_MS = 20_000
+/** Masters count as dead when the drill kills one, not when a busy machine keeps them from answering. */
+const NODE_TIMEOUT_MS = { usual: 60_000, whenKilled: 1_000 }
 const SETTINGS = {
   LOG_LEVEL: 'warn',
   PARTITIONS: String(PARTITIONS),
@@ -68,7 +70,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
     binary: options.binary,
     masters: MASTERS,
     replicas,
-    nodeTimeoutMs: NODE_TIMEOUT_MS
+    nodeTimeoutMs: NODE_TIMEOUT_MS.usual
   })
   const service = await ownService({
     root: options.root,
@@ -143,6 +145,10 @@ async function openShops(cluster: RedisCluster): Promise<Shop[]> {
   return [...shops.values()]
 }
 
+async function setNodeTimeout(nodes: readonly RedisNode[], ms: number): Promise<void> {
+  await Promise.all(nodes.map(node => node.ask('CONFIG', 'SET', 'cluster-node-timeout', String(ms))))
+}
+
 /** Kills the master of a key with -9. Resolves when its replica has taken over, with the time that it took (ms). */
 async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Promise<number> {
   const master = await cluster.masterOf(key)
@@ -156,12 +162,11 @@ async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Pr
   await master.kill()
   const killedMs = performance.now()
   if (cutMs > 0) replica.signal('SIGCONT')
-  const deadlineMs = killedMs + FAILOVER_MAX_MS
-  while ((await replica.figure('replication', 'role')) !== 'master') {
-    if (performance.now() > deadlineMs) throw new Error(`No replica took over within ${FAILOVER_MAX_MS} ms.`)
-    await delay(20)
-  }
+  const living = cluster.nodes.filter(node => node !== master)
+  await setNodeTimeout(living, NODE_TIMEOUT_MS.whenKilled)
+  await until('its replica takes over', async () => (await replica.figure('replication', 'role')) === 'master')
   const tookMs = Math.round(performance.now() - killedMs)
+  await setNodeTimeout(living, NODE_TIMEOUT_MS.usual)
   // It comes back as a replica of the one that took over, so that the next kill finds one.
   await master.restart()
   return tookMs

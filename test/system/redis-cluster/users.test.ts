@@ -51,7 +51,8 @@ describe('a Redis Cluster with a user per process (ops/redis) and replicas that 
   })
 
   it('needs nothing that its users may not do, on any node', async () => {
-    expect((await service.ops('timers.1', '/metrics')).text).to.contain('card_payments_workers_alive 1')
+    const metrics = async (): Promise<string> => (await service.ops('timers.1', '/metrics')).text
+    await until('one worker is alive', async () => (await metrics()).includes('card_payments_workers_alive 1'))
     for (const admin of admins) {
       const denied = (await admin.acl('LOG')) as unknown[][]
       expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
