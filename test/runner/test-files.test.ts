@@ -30,8 +30,8 @@ describe('batches of test files', () => {
   const textOf = (file: string): string => texts[file] ?? ''
 
   it('have every file once, those that take longest first', () => {
-    const [system = '', drill = ''] = ['dist/test/system/a.test.js', 'dist/test/live-drill/live-drill.test.js']
-    expect(batchesOf([...files, system, drill], textOf)).to.deep.equal([[system], [drill], [files[0]], files.slice(1)])
+    const [client = '', chaos = ''] = ['dist/test/client/a.test.js', 'dist/test/chaos/chaos.test.js']
+    expect(batchesOf([...files, client, chaos], textOf)).to.deep.equal([[chaos], files.slice(1), [files[0]], [client]])
   })
 
   it('start a service once for the files of a folder that share it', () => {

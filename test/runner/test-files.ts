@@ -40,22 +40,26 @@ const AT_LOW_PRIORITY = [
   'scripts/commands',
   'deploy'
 ]
-/** The others: what takes longest is begun first. The last ones mostly wait for Redis, and use a third of a core. */
+/** The others: what takes longest is begun first, and what computes beside what waits for servers that were killed or frozen. */
 const LONGEST_FIRST = [
-  'system/operations',
-  'system/payments',
   'chaos',
-  'scripts',
   'system/card-data',
-  'system',
+  'redis/connection',
+  'system/operations/incidents',
+  'system/operations/restored-data',
+  'scripts',
+  'system/operations',
   'live-drill',
+  'workers',
+  'system/redis-cluster',
+  'system/payments',
+  'system',
+  'redis',
+  'api',
   'client',
   'machines',
-  'contract',
-  'api',
   'archive',
-  'workers',
-  'redis',
+  'contract',
   ''
 ]
 const BATCHES = [...AT_LOW_PRIORITY, ...LONGEST_FIRST]

@@ -1,8 +1,8 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
- * need Redis start it themselves (test/support/redis.ts). A small machine has two cores: two processes run side by side and
- * take one batch of files after the other. A third one uses the time in which they wait: at low priority for what computes,
- * then for the last batches, which mostly wait.
+ * need Redis start it themselves (test/support/redis.ts). A small machine has two cores, and most tests wait more than they
+ * compute: three processes run side by side and take one batch of files after the other. A fourth one uses the time in which they
+ * wait: at low priority for what computes, then for the last batches.
  * A few system tests run on every supported version of Node. The last line is `N passed, M failed`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -147,7 +147,7 @@ async function runEverything(): Promise<Totals> {
   }
   const waiting = [...runs]
   const first = (): TestRun | undefined => waiting.shift()
-  const lanes = [first, first, () => lowPriority.shift() ?? waiting.pop()]
+  const lanes = [first, first, first, () => lowPriority.shift() ?? waiting.pop()]
   await Promise.all(lanes.map((take, lane) => runAll(take, `${lane}/${lanes.length}`)))
   rmSync(folder, { recursive: true, force: true })
   if ((await lint).every(code => code === 0)) return sum
