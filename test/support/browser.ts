@@ -11,6 +11,9 @@ export interface TestBrowser {
   readonly problems: readonly string[]
 }
 
+/** What a page waits for comes within seconds, also on a machine that is busy. */
+const WAIT_MAX_MS = 180_000
+
 let running: Promise<Browser> | undefined
 
 /** Call it inside a `describe`: what a test opens is closed after it, what a hook opens after the last test. */
@@ -39,6 +42,7 @@ export function useBrowser(): TestBrowser {
     problems,
     async open(url, options) {
       const context = await (await theBrowser()).newContext(options)
+      context.setDefaultTimeout(WAIT_MAX_MS)
       const page = await context.newPage()
       pages.push({ page, isOfTest: isInTest })
       page.on('pageerror', error => problems.push(error.message))

@@ -58,7 +58,7 @@ describe('the inspector', () => {
     await captured
     await chip('captured')
 
-    await setFaults(service(), { late: 1, late_ms: 4_000 })
+    await setFaults(service(), { late: 1, late_ms: 20_000 })
     const slow = await Promise.all([1, 2, 3].map(() => merchant.create({ waitS: 0 })))
     await until('three payments wait for their answers', async () => {
       const booked = await bookedOrders(service())
@@ -162,10 +162,12 @@ describe('what-if', () => {
     const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
     await page.getByRole('button', { name: 'Start again' }).press('Enter')
     await page.waitForSelector('#place:text-is("pending")')
-    expect(await focused()).to.equal('Start again')
+    await until('the button has the focus', async () => (await focused()) === 'Start again')
     await page.locator('[data-event="AUTHORISE"]').press('Enter')
     await page.waitForSelector('.history tr:last-child b:text-is("authorise")')
-    expect(await page.evaluate('document.activeElement.matches("#side ol button")')).to.equal(true)
+    await until('a button has the focus', () =>
+      page.evaluate<boolean>('document.activeElement.matches("#side ol button")')
+    )
     await page.locator('[data-event="APPROVED"]').press('Enter')
     await page.waitForSelector('#place:text-is("pre_authorized")')
   })

@@ -72,7 +72,7 @@ describe('the inspector of many payments', () => {
     })
     try {
       page = await browser.open(other.url)
-      await line(500).waitFor({ timeout: 10_000 })
+      await line(500).waitFor()
     } finally {
       await other.stop()
     }

@@ -83,7 +83,7 @@ describe('the sample page of the hosted fields', () => {
   it('says so when the page blocks the frame', async () => {
     state.policy = `frame-src 'none'`
     const page = await open()
-    await page.getByText('The card fields could not be loaded').waitFor({ timeout: 10_000 })
+    await page.getByText('The card fields could not be loaded').waitFor()
     expect(await page.getByRole('button', { name: 'Pay' }).isDisabled()).to.equal(true)
   })
 
