@@ -9,8 +9,8 @@ import type { ChaosReceiver } from '../chaos/receiver.js'
 /** Ends of the cards that the simulator approves. */
 const APPROVED = '0060'
 const LONGEST_S = 86_400
-/** Beyond the horizon, the gaps between queries, and the first retries of webhooks. */
-const PATIENCE_MS = 20_000
+/** Far beyond the horizon, the gaps between queries, and the first retries of webhooks. */
+const PATIENCE_MS = 180_000
 
 export interface LoadOptions {
   readonly target: Target

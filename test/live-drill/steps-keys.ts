@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
+import { until } from '../support/conditions.js'
 import type { Installation } from './installed-service.js'
 import type { Drill, Step } from './step.js'
 
@@ -29,15 +30,18 @@ export const vaultKeys: Step = {
     const urls = [...(await installation.opsUrls()).values()].join(',')
     const { key_id: keyId } = await installation.operator(`vault rotate --ops ${urls}`)
     await delay(NOTICED_AFTER_MS)
-    const status = await chargeStoredCard(drill)
-    const { keys } = await installation.operator('vault status')
-    const used = (keys as readonly { key_id: string; cards: number }[]).find(({ cards }) => cards > 0)?.key_id
+    let status: unknown
+    await until('a new card is sealed with the new key', async () => {
+      status = await chargeStoredCard(drill)
+      const { keys } = await installation.operator('vault status')
+      return (keys as readonly { key_id: unknown; cards: number }[]).some(key => key.key_id === keyId && key.cards > 0)
+    })
     const { users, settings } = installation
     const wrong = users.reason === undefined ? settings.wrongReaders() : []
-    const unready = [...(await unreadyOf(installation)), ...wrong].join('; ')
+    await until('all are ready', async () => (await unreadyOf(installation)).length === 0)
     return {
-      isOk: unready === '' && used === keyId && status === 'captured',
-      seen: `${keyId} is the current key, a new card is sealed with ${used} and its payment is ${status}${unready && `; ${unready}`}`
+      isOk: wrong.length === 0 && status === 'captured',
+      seen: `a new card is sealed with ${keyId} and its payment is ${status}${wrong.map(words => `; ${words}`).join('')}`
     }
   }
 }

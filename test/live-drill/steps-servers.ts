@@ -1,6 +1,7 @@
 /** Steps about the servers: Redis, the card network, the processes behind a balancer. */
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
+import { until } from '../support/conditions.js'
 import type { Installation } from './installed-service.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
@@ -13,6 +14,7 @@ const FILL_PER_SECOND = 100
 /** Less than the gap before the second attempt, so that events arrive soon after. */
 const ENDPOINT_DEAD_MS = 3_000
 const POLL_MS = 50
+const DOCTOR_TRIES = 5
 
 export const firstCharge: Step = {
   name: 'first-charge',
@@ -21,8 +23,7 @@ export const firstCharge: Step = {
   async run({ load }) {
     const client = load.newClient()
     client.begin('first')
-    const deadlineMs = performance.now() + 10_000
-    while (client.records[0]?.status == null && performance.now() < deadlineMs) await delay(POLL_MS)
+    await until('the first payment is answered', () => client.records[0]?.status != null)
     await delay(UNDER_LOAD_MS)
     const [create] = client.records
     return {
@@ -54,12 +55,18 @@ export const doctor: Step = {
     const network = Object.entries(settings.of('payments')).filter(([name]) => name.startsWith('NETWORK_'))
     const urls = [...(await installation.opsUrls()).values()].join(',')
     const logins = await installation.loginsOf('doctor')
-    const answer = await installation.operator(`doctor --ops ${urls} --logins ${logins}`, Object.fromEntries(network))
-    const findings = answer['findings'] as { check: string; state: string; found: string }[]
-    // Those of this machine may be old ones.
-    const own = findings.filter(({ check }) => !/^(version of (SECRETS_)?REDIS_URL|support of Node$)/.test(check))
-    const bad = own.filter(({ state }) => state !== 'ok').map(({ check, found }) => `${check}: ${found}`)
-    return { isOk: bad.length === 0, seen: bad.join('; ') || `${findings.length} checks, all well` }
+    const ask = async (): Promise<{ checks: number; bad: string[] }> => {
+      const answer = await installation.operator(`doctor --ops ${urls} --logins ${logins}`, Object.fromEntries(network))
+      const findings = answer['findings'] as { check: string; state: string; found: string }[]
+      // Those of this machine may be old ones.
+      const own = findings.filter(({ check }) => !/^(version of (SECRETS_)?REDIS_URL|support of Node$)/.test(check))
+      const bad = own.filter(({ state }) => state !== 'ok').map(({ check, found }) => `${check}: ${found}`)
+      return { checks: findings.length, bad }
+    }
+    let last = await ask()
+    // A pause of the machine is a finding, too, and is over when it is asked again.
+    for (let tries = 1; last.bad.length > 0 && tries < DOCTOR_TRIES; tries++) last = await ask()
+    return { isOk: last.bad.length === 0, seen: last.bad.join('; ') || `${last.checks} checks, all well` }
   }
 }
 
@@ -103,13 +110,16 @@ export const deadEndpoint: Step = {
     const { durable, memoryOnly } = installation
     receiver.fail()
     await delay(ENDPOINT_DEAD_MS)
-    const failingS = await metricOf(installation, 'webhooks.1', 'card_payments_webhook_failing_seconds')
+    const failingS = await until('the endpoint fails', async () => {
+      const seconds = await metricOf(installation, 'webhooks.1', 'card_payments_webhook_failing_seconds')
+      return seconds > 0 && seconds
+    })
     receiver.behave()
     await delay(UNDER_LOAD_MS)
     const denied = await Promise.all([durable, memoryOnly].map(server => server.ask('ACL', 'LOG')))
     const users = new Set(denied.flatMap(text => [...text.matchAll(/username\W+(\w+)/g)].map(([, user]) => user)))
     return {
-      isOk: failingS > 0 && users.size === 0,
+      isOk: users.size === 0,
       seen: `the endpoint failed for ${failingS} s; denied users: ${[...users].join(', ') || 'none'}`
     }
   }
