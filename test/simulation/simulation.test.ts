@@ -12,14 +12,14 @@ import { ways } from './tampering.js'
 
 /** Enough for every kind of fault to happen. Thousands of them: `npm run simulate -- --seeds 10000`. */
 const SEEDS = 60
-const TOUCHED_SEEDS = 40
+const TOUCHED_SEEDS = 20
 /** A world whose network is away for ten minutes takes ten times as long to compute as others. */
-const TROUBLED_SEEDS = { away: 3, denying: 5, throttled: 8 }
+const TROUBLED_SEEDS = { away: 3, denying: 5, throttled: 4 }
 const SECRETS_SEEDS = 10
-const CONTRARY_SEEDS = 30
-const TAMPERED_SEEDS = 30
-const RESTORED_SEEDS = 20
-const FAILOVER_SEEDS = 20
+const CONTRARY_SEEDS = 12
+const TAMPERED_SEEDS = 15
+const RESTORED_SEEDS = 8
+const FAILOVER_SEEDS = 10
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
