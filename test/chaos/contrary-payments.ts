@@ -21,12 +21,14 @@ export const CONTRARY_CENTS = 10_020
 export const CONTRARY_EVERY = 5
 
 /** What the stories of the clients may take after the trouble. What is open then is in doubt, and may be for days. */
-const ANSWERED_WITHIN_MS = 15_000
+const ANSWERED_WITHIN_MS = 60_000
 /** The first makes all doubts older than the three days after which they are listed; the others, what was retried then. */
 const ADVANCES = ['73h', '1h', '1h', '1h']
 /** After an advance, looks are due: they are paced, and the horizon of what was retried passes in real time. */
 const SETTLED_WITHIN_MS = 30_000
-const DELIVERED_WITHIN_MS = 30_000
+/** Far above what they take: before that, the clock would pass a horizon too early. */
+const HANDLED_WITHIN_MS = 180_000
+const DELIVERED_WITHIN_MS = 180_000
 const POLL_MS = 500
 
 export interface ContraryOutcome {
@@ -132,7 +134,7 @@ function isToldBy({ events }: ChaosReceiver): (ended: EndedPayment) => boolean {
   return ({ payment: { terms, progress } }) => events.get(terms.id)?.at(-1)?.status === progress.status
 }
 
-/** Resolves when no notification about these sales waits, and no command of their payments, or after `SETTLED_WITHIN_MS`. */
+/** Resolves when no notification about these sales waits, and no command of their payments, or after `HANDLED_WITHIN_MS`. */
 async function untilHandled(redis: Redis, { sales }: ContraryBooks): Promise<void> {
   const paymentIds = [...sales.values()].flatMap(({ orderId }) => paymentIdOf(orderId) ?? [])
   const streams = new Set(paymentIds.map(id => keys.commands(partitionOfPayment(id))))
@@ -141,7 +143,7 @@ async function untilHandled(redis: Redis, { sales }: ContraryBooks): Promise<voi
     const lengths = await Promise.all([...streams].map(stream => redis.xlen(stream)))
     return [due.filter(score => score !== null).length, ...lengths]
   }
-  await untilAll(countWaiting, count => count === 0, SETTLED_WITHIN_MS)
+  await untilAll(countWaiting, count => count === 0, HANDLED_WITHIN_MS)
 }
 
 /** What `read` gives as soon as all of it `isDone`, or after `maxMs`. */
