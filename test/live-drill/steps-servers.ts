@@ -13,7 +13,6 @@ const UNDER_LOAD_MS = 1_500
 const FILL_PER_SECOND = 100
 /** Less than the gap before the second attempt, so that events arrive soon after. */
 const ENDPOINT_DEAD_MS = 3_000
-const POLL_MS = 50
 const DOCTOR_TRIES = 5
 
 export const firstCharge: Step = {
