@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Lease } from '../../../machines/lease.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { keys } from '../../../redis/keys.js'
 import { createPaymentLock } from '../../../redis/locks/payment-lock.js'
@@ -65,7 +66,7 @@ describe('payment lock', () => {
     await untilOneIsKept(() => {
       const server = new SlowToRenew()
       return createPaymentLock([server.client], 1_000, log).withLock('p1', async lease => {
-        await until('the lock is being renewed', () => server.renewal !== null)
+        await until('the lock is being renewed, or lost', () => server.renewal !== null || lease.isLost())
         server.renewal?.reject(new Error('Connection is closed.'))
         await delay(1_500)
         return !lease.isLost()
@@ -74,9 +75,12 @@ describe('payment lock', () => {
   })
 
   it('ignores a loss that comes after the release', async () => {
-    const server = new SlowToRenew()
-    const short = createPaymentLock([server.client], 100, log)
-    await short.withLock('p1', () => until('the lock is being renewed', () => server.renewal !== null))
+    const server = await until('a lock is being renewed', async () => {
+      const asked = new SlowToRenew()
+      const isOver = (lease: Lease): boolean => asked.renewal !== null || lease.isLost()
+      await createPaymentLock([asked.client], 100, log).withLock('p1', lease => until('a renewal', () => isOver(lease)))
+      return asked.renewal !== null && asked
+    })
     const lock = createPaymentLock([server.client], 60_000, log)
     await lock.withLock('p2', async lease => {
       server.renewal?.reject(new Error('another holder has the lock'))
