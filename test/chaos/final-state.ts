@@ -11,7 +11,7 @@ import type { RequestRecord } from './record.js'
 import type { Strike } from './trouble.js'
 
 /** Longer than the not-found horizon and than every gap between two reconciliations. */
-const FINISH_MAX_MS = 90_000
+const FINISH_MAX_MS = 180_000
 const READERS = 16
 const POLL_MS = 200
 

@@ -228,11 +228,11 @@ export function noTrouble(): Trouble {
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */
-export async function putFaults(networkUrl: string, faults: object): Promise<void> {
+export async function putFaults(networkUrl: string, faults: object, maxMs = 1_000): Promise<void> {
   await fetch(`${networkUrl}/simulator/faults`, {
     method: 'PUT',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(faults),
-    signal: AbortSignal.timeout(1_000)
+    signal: AbortSignal.timeout(maxMs)
   }).catch(() => undefined)
 }

@@ -21,7 +21,7 @@ describe('the number of files of HAProxy', () => {
     const { stderr } = spawnSync('sh', ['-c', script, haproxy.file, configuration], {
       env: { ...process.env, ...haproxy.env },
       encoding: 'utf8',
-      timeout: 10_000
+      timeout: 120_000
     })
     const [, wanted = ''] = /raise FD limit to (\d+)/.exec(stderr) ?? []
     expect(Number(wanted), stderr).to.be.greaterThan(2 * Number(connections))

@@ -10,10 +10,14 @@ describe('a process of mocha', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  async function run(text: string): Promise<{ file: string; outcome: Awaited<ReturnType<typeof runMocha>> }> {
+  async function run(
+    text: string,
+    leftOpenAfterMs?: number
+  ): Promise<{ file: string; outcome: Awaited<ReturnType<typeof runMocha>> }> {
     const file = relative('.', join(folder, 'made.test.js'))
     await writeFile(file, text)
-    const outcome = await runMocha([file], { options: [], report: join(folder, 'report.txt'), leftOpenAfterMs: 500 })
+    const bound = leftOpenAfterMs === undefined ? {} : { leftOpenAfterMs }
+    const outcome = await runMocha([file], { options: [], report: join(folder, 'report.txt'), ...bound })
     return { file, outcome }
   }
 
@@ -23,7 +27,7 @@ describe('a process of mocha', () => {
   })
 
   it('is killed when a test leaves something open, which fails and names its files', async () => {
-    const { file, outcome } = await run("it('passes', () => void setInterval(() => undefined, 1_000))")
+    const { file, outcome } = await run("it('passes', () => void setInterval(() => undefined, 1_000))", 500)
     expect({ passed: outcome.passed, failed: outcome.failed }).to.deep.equal({ passed: 1, failed: 1 })
     expect(outcome.failures).to.deep.equal([
       `mocha was killed 500 ms after its last test: a test left a server, a process or a timer open: ${file}`

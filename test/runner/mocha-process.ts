@@ -25,8 +25,8 @@ export interface MochaRun {
   readonly leftOpenAfterMs?: number
 }
 
-/** Stopping a service takes 15 s at most, and a multiple of that on a machine that is busy. */
-const LEFT_OPEN_AFTER_MS = 90_000
+/** Stopping a service takes 15 s at most, and ten times that on a machine that is busy. */
+const LEFT_OPEN_AFTER_MS = 180_000
 const LOOK_EVERY_MS = 250
 /** Room for young objects: the simulation, which makes many, takes 6 % less processor time than with the usual 16 MB. */
 const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=64']
