@@ -18,12 +18,10 @@ local function begin(stream, begun, payment, counter, entry, consumer, member, v
   if versionOf(payment) ~= version then
     return -1
   end
-  local earlier = redis.call('HGET', begun, member)
-  if not earlier and delivery ~= '' then
-    redis.call('HSET', begun, member, delivery)
-    return advance(counter)
+  if delivery == '' or redis.call('HSETNX', begun, member, delivery) == 0 and redis.call('HGET', begun, member) ~= delivery then
+    return -2
   end
-  return earlier == delivery and advance(counter) or -2
+  return advance(counter)
 end
 local answers = {}
 local place = 1

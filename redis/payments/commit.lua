@@ -4,16 +4,14 @@
 -- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset
--- KEYS[11], KEYS[12] index of the status before, and of the status after   zsets
--- KEYS[13] deliveries           stream    KEYS[14] undeliverable events    zset
--- KEYS[15] begun payments       hash      KEYS[16] commit counter          string
+-- KEYS[11], KEYS[12] index of the status before, and of the status after   zsets         KEYS[13] deliveries    stream
+-- KEYS[14] undeliverable events zset      KEYS[15] begun payments          hash          KEYS[16] commit counter string
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] result of the command or ''
 -- ARGV[7] consumer group        ARGV[8] entry id to acknowledge or ''   ARGV[9] reply channel or ''   ARGV[10] reply
 -- ARGV[11] entry id that begins, or ''    ARGV[12] place of the payment in deliveries
 -- ARGV[13] since when the outcome is in doubt, ms, or ''     ARGV[14] sale id or ''
--- ARGV[15] next reconciliation, ms, or ''  ARGV[16] consumer that must have what begins
--- ARGV[17] 1: the record must be open, or ''
+-- ARGV[15] next reconciliation, ms, or ''  ARGV[16] consumer that must have what begins   ARGV[17] 1: the record must be open, or ''
 -- Only with an event: ARGV[18] its short form   ARGV[19] what it says of its payment   ARGV[20] its time, ms
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
 -- include version_of
@@ -37,13 +35,15 @@ end
 redis.call('SET', payment, record)
 -- The first commit has only the wake-up of the acceptance to take out.
 local isFirst = version == '1'
-for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
+local function wakeIn(list, atMs, mayWait)
   if atMs ~= '' then
     redis.call('ZADD', list, atMs, member)
-  elseif not isFirst or list == reconcile then
+  elseif mayWait then
     redis.call('ZREM', list, member)
   end
 end
+wakeIn(due, expiryMs, not isFirst)
+wakeIn(reconcile, reconcileMs, true)
 if reason ~= '' then
   redis.call('HSET', review, member, reason)
 else

@@ -86,7 +86,7 @@ export const mutants = {
     description:
       'An authorisation is sent without a mark: delivered again by a group that was set back, it is sent again.',
     world: { isTampered: true },
-    script: replace("redis.call('HSET', begun, member, delivery)", '')
+    script: replace("redis.call('HSETNX', begun, member, delivery) == 0", 'false')
   },
   'counted-deliveries': {
     description: 'What stands for the mark is that a command was taken over: a group that is lost forgets it.',
@@ -103,7 +103,7 @@ export const mutants = {
     description: 'An authorisation is begun, without a mark, by a worker that lost it to another one in a failover.',
     world: { failover: 'confirmed', secrets: 'lockless' },
     script: lua =>
-      lua.replace("redis.call('HSET', begun, member, delivery)", '').replace('1, consumer) == 1', '1) == 1')
+      lua.replace("redis.call('HSETNX', begun, member, delivery) == 0", 'false').replace('1, consumer) == 1', '1) == 1')
   },
   'late-authorisation': {
     description: 'A new payment is sent however long it has waited for a worker.',
