@@ -245,6 +245,7 @@ const behaviours = {
       return isDenial || dice.chance(0.5) ? honest : answer
     }
   },
+  // Last, so that no other kind says what it will have decided.
   'books calls later': {
     sale: asked => {
       const { bookedAfterMs: finallyMs, ...silence } = booksLater(asked)
@@ -283,7 +284,9 @@ export function planOf(asked: Asked): Plan {
     behindMs: 0,
     notifiesMs: []
   }
-  const changes = sale.kinds.map(kind => behaviourOf(kind)[verb]?.(asked) ?? {})
+  // In the order of the table: what is booked later is answered with nothing that is known.
+  const kinds = contraryKinds.filter(kind => sale.kinds.includes(kind))
+  const changes = kinds.map(kind => behaviourOf(kind)[verb]?.(asked) ?? {})
   const notifiesMs = changes.flatMap(change => change.notifiesMs ?? [])
   return Object.assign(honest, ...changes, { notifiesMs })
 }
