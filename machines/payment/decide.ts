@@ -28,6 +28,7 @@ import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from '.
 import { hasTag, paymentMachine } from './machine.js'
 import { refusalOf } from './refusals.js'
 import { saleOf } from './sums.js'
+import { lastLookAtMs } from './unvouched.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
 
@@ -156,11 +157,15 @@ export interface WakeTimes {
   readonly reconcileAtMs: number | null
 }
 
-/** `nowMs`: when it came to this. A payment whose call is in flight is found also when all that works on it is lost. */
-export function wakeTimes(progress: PaymentProgress, nowMs: number): WakeTimes {
-  const wake = openWakeTimes(progress)
-  if (wake.reconcileAtMs !== null || !isUnderWay(progress)) return wake
-  return { ...wake, reconcileAtMs: nowMs + CALL_MAX_MS }
+/**
+ * `nowMs`: when it came to this. A payment whose call is in flight is found also when all that works on it is lost. One that
+ * rests is looked at once more when its data may be older than what was done.
+ */
+export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): WakeTimes {
+  const wake = openWakeTimes(payment.progress)
+  if (wake.reconcileAtMs !== null) return wake
+  const reconcileAtMs = isUnderWay(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
+  return { ...wake, reconcileAtMs }
 }
 
 /** The same, but null while a call is in flight. */

@@ -43,17 +43,16 @@ export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEv
     : { type: 'RECONCILE', nowMs }
 }
 
+/** When a payment that rests is compared once more (ms): no call of before can arrive any more. Null: it need not be. */
+export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
+  if (!isUnvouched(payment, policy) || !hasTag(payment.progress, 'verifiable')) return null
+  return (policy.unvouchedBeforeMs ?? 0) + policy.notFoundHorizonMs
+}
+
 /** Whether an open payment has been compared, or is left to an operator since the data came back. */
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, notification, reviewReason } = payment.progress
   if (hasTag(payment.progress, 'in_flight')) return false
   if (reviewReason !== null && changedMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
-  return !isUnvouched(payment, policy) && reconciliation === null && notification === null
-}
-
-/** Whether an open payment has come to rest before the horizon: it is compared once more, and nothing else wakes it. */
-export function isToBeWoken(payment: Payment, policy: Policy): boolean {
-  const { reconciliation, notification } = payment.progress
-  const isIdle = reconciliation === null && notification === null && !hasTag(payment.progress, 'in_flight')
-  return isIdle && !isCompared(payment, policy)
+  return lastLookAtMs(payment, policy) === null && reconciliation === null && notification === null
 }

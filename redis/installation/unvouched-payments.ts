@@ -13,17 +13,6 @@ export async function someUnvouched({ redis }: Writes, partition: number): Promi
   return some
 }
 
-/** Has payments compared that nothing else wakes. */
-export async function wakeToCompare(
-  { redis }: Writes,
-  partition: number,
-  paymentKeys: readonly string[],
-  nowMs: number
-): Promise<void> {
-  if (paymentKeys.length === 0) return
-  await redis.zadd(keys.reconcile(partition), 'NX', ...paymentKeys.flatMap(paymentKey => [nowMs, paymentKey]))
-}
-
 /** Takes payments out that have been compared. They were marked as begun, which is no use to one that has its outcome. */
 export async function forgetCompared(
   { redis }: Writes,

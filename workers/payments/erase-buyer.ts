@@ -3,6 +3,7 @@ import { wakeTimes } from '../../machines/payment/decide.js'
 import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
 import type { CommandRun } from './command-run.js'
 import { timeFor } from './command-start.js'
+import { policyFor } from './worker-deps.js'
 
 /**
  * Runs under the lock, and may run again: an erased payment, or one that can't be changed now, stays as it is. The archive
@@ -17,7 +18,7 @@ export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun)
     if (erased !== null) {
       onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
-      const wake = wakeTimes(erased.progress, nowMs)
+      const wake = wakeTimes(erased, nowMs, policyFor(entry.partition, deps))
       const written = await recorder.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
       if (written === 'version_conflict') continue
       if (written !== 'committed') return

@@ -53,10 +53,11 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps, recorder: Comma
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return true
   const nowMs = timeFor(payment, deps)
-  const decision = decide(payment, { type: 'POISONED', nowMs }, policyFor(entry.partition, deps))
+  const policy = policyFor(entry.partition, deps)
+  const decision = decide(payment, { type: 'POISONED', nowMs }, policy)
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, operationResult } = decision
-  const wake = wakeTimes(decision.payment.progress, nowMs)
+  const wake = wakeTimes(decision.payment, nowMs, policy)
   const written = await recorder.commit(
     { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null },
     entry.partition

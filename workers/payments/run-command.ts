@@ -92,7 +92,7 @@ async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: C
   const { entry, deps, recorder } = run
   const { payment, statusBefore, operationResult, effect } = decision
   run.onBegin()
-  const wake = wakeTimes(payment.progress, event.nowMs)
+  const wake = wakeTimes(payment, event.nowMs, policyFor(entry.partition, deps))
   const write = {
     payment,
     statusBefore,
@@ -123,7 +123,8 @@ function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
 async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void> {
   if (entry.command.kind !== 'wake') return await recorder.finish(null)
   const payment = await deps.payments.load(entry.partition, entry.paymentKey)
-  const { expiryAtMs, reconcileAtMs } = payment === null ? NO_WAKE_UP : wakeTimes(payment.progress, 0)
+  const { expiryAtMs, reconcileAtMs } =
+    payment === null ? NO_WAKE_UP : wakeTimes(payment, 0, policyFor(entry.partition, deps))
   if (expiryAtMs !== null || reconcileAtMs !== null) return await recorder.finish(null)
   await deps.commits.endWakeUp(entry, payment?.version ?? null)
 }

@@ -1,12 +1,7 @@
 /** Ends the care for data that nothing vouches for: when each of its open payments has been compared (decision 31). */
-import { isCompared, isToBeWoken } from '../../machines/payment/unvouched.js'
+import { isCompared } from '../../machines/payment/unvouched.js'
 import type { Writes } from '../../redis/connection/writes.js'
-import {
-  endUnvouched,
-  forgetCompared,
-  someUnvouched,
-  wakeToCompare
-} from '../../redis/installation/unvouched-payments.js'
+import { endUnvouched, forgetCompared, someUnvouched } from '../../redis/installation/unvouched-payments.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
@@ -44,7 +39,4 @@ async function unvouchedRound(deps: WorkerDeps, writes: Writes, partition: numbe
     partition,
     compared.map(({ paymentKey }) => paymentKey)
   )
-  const idle = payments.filter(({ payment }) => payment !== null && isToBeWoken(payment, policy))
-  const idleKeys = idle.map(({ paymentKey }) => paymentKey)
-  await wakeToCompare(writes, partition, idleKeys, deps.clock.now())
 }

@@ -95,7 +95,7 @@ describe('decide', () => {
   it('gives a hold that was never meant to be one a window, so that it ends', () => {
     const life = live(aPayment(), held, { type: 'REJECTED', code: '842' })
     expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal(['capturing', 'pre_authorized'])
-    expect(wakeTimes(last(life).payment.progress, at(1)).expiryAtMs).to.equal(at(1) + 7 * DAY_MS)
+    expect(wakeTimes(last(life).payment, at(1), policy).expiryAtMs).to.equal(at(1) + 7 * DAY_MS)
   })
 
   it('asks with growing gaps, the last of which repeats', () => {

@@ -1,13 +1,12 @@
 /** Payments whose data came back, and may be older than what was done: what the acquirer's record shows is adopted. */
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
-import { type Decision, decide } from '../../../machines/payment/decide.js'
+import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
 import type { Effect, PaymentEvent, Policy } from '../../../machines/payment/events.js'
 import {
   comparisonEvent,
   isCompared,
   isLookedAtFirst,
-  isToBeWoken,
   isUnvouched,
   unsentEvent
 } from '../../../machines/payment/unvouched.js'
@@ -200,11 +199,13 @@ describe('an open payment of unvouched data', () => {
     ).to.equal(true)
   })
 
-  it('is woken once more when it came to rest before the horizon', () => {
+  it('is looked at once more, at the horizon, when it came to rest before', () => {
     const told = { ...found('captured'), nowMs: NOW + 10 } as PaymentEvent
     const early = taken(old(inStatus('unknown')), told, JUST_NOW).payment
-    expect([isCompared(early, JUST_NOW), isToBeWoken(early, JUST_NOW)]).to.deep.equal([false, true])
+    expect(isCompared(early, JUST_NOW)).to.equal(false)
+    expect(wakeTimes(early, NOW, JUST_NOW).reconcileAtMs).to.equal(NOW + HORIZON_MS)
     const late = taken(old(inStatus('unknown')), { ...told, nowMs: NOW + HORIZON_MS }, JUST_NOW).payment
-    expect([isCompared(late, JUST_NOW), isToBeWoken(late, JUST_NOW)]).to.deep.equal([true, false])
+    expect(isCompared(late, JUST_NOW)).to.equal(true)
+    expect(wakeTimes(late, NOW, JUST_NOW).reconcileAtMs).to.equal(null)
   })
 })
