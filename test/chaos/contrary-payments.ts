@@ -114,7 +114,8 @@ export function auditContraryEnd(
     if (!isSettled(one)) findings.stuck.push(`${id}: ${payment.progress.status}, and not listed after three days`)
     const listed = isListed ? [{ fromMs: 0, untilMs: null }] : []
     const kinds = [...new Set(acquirer.ofOrder(orderIdOf(id)).flatMap(sale => sale.kinds))]
-    const because = kinds.length === 0 ? '' : `; its acquirer ${kinds.join(', ')}`
+    const events = payment.history.map(({ event, detail }) => (detail === null ? event : `${event} (${detail})`))
+    const because = kinds.length === 0 ? '' : `; its acquirer ${kinds.join(', ')}; its history: ${events.join(', ')}`
     const wrong = auditEnd({ acquirer, records: asked }, { id, operations: new Map(), listed, last: payment })
     findings.wrong.push(...wrong.map(line => line + because))
   }

@@ -245,13 +245,13 @@ const behaviours = {
       return isDenial || dice.chance(0.5) ? honest : answer
     }
   },
-  // Last, so that no other kind says what it will have decided.
+  // Last, so that no other kind says or changes what it will have decided.
   'books calls later': {
     sale: asked => {
       const { bookedAfterMs: finallyMs, ...silence } = booksLater(asked)
       return finallyMs === undefined || asked.cents === 0
         ? {}
-        : { cents: 0, unapprovedStatus: null, finallyMs, ...silence }
+        : { cents: 0, unapprovedStatus: null, finallyMs, deviation: null, ...silence }
     },
     capture: booksLater,
     void: booksLater
