@@ -1,13 +1,15 @@
 /** The payments of a chaos run whose acquirer contradicts itself: the audit compares each with the acquirer's ledger. */
 import { isOpen, type Payment } from '../../machines/model.js'
 import { orderIdOf, paymentIdOf } from '../../machines/network.js'
-import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import { connect, connectInBackground, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { reviewReasonOf } from '../../redis/operator/review.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
+import { createKnownSaleStore } from '../../redis/reconciliation/known-sale.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { auditEnd, type Books } from '../simulation/audit-contrary.js'
+import { until } from '../support/conditions.js'
 import { auditEvents, type Findings, groupBy } from './audit.js'
 import type { ChaosClient } from './client.js'
 import type { ContraryBooks } from './contrary-thread.js'
@@ -51,6 +53,25 @@ export interface ContraryStage {
   readonly redisUrl: string
   readonly dataDir: string
   readonly books: () => Promise<ContraryBooks>
+}
+
+/**
+ * As in an account that is long in use: its records have shown what was voided, so one that leaves it out says that nothing
+ * was. Resolves when the service knows that.
+ */
+export async function noteVoidedShown(redisUrl: string): Promise<void> {
+  const redis = connectInBackground(redisUrl, 'commands', createLogger('operator', 'silent'), 'REDIS_URL')
+  const sales = createKnownSaleStore(redis)
+  const note = async (): Promise<boolean> => {
+    const known = await sales.read()
+    if (known !== null) await sales.rememberVoided(known, known.notedAtMs, 'above_zero')
+    return known?.voidedShown === 'above_zero'
+  }
+  try {
+    await until('the service knows how records show what was voided', () => note().catch(() => false))
+  } finally {
+    await disconnect(redis)
+  }
 }
 
 /** Ends the client, lets three days pass at the service, and adds what the audit finds to `findings`. */

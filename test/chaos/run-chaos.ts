@@ -11,8 +11,15 @@ import { parseProcfile } from '../../scripts/start/procfile.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
 import type { CrashPoint } from '../support/crash-steps.js'
+import { settingsOf } from './chaos-settings.js'
 import { ChaosClient, type Target } from './client.js'
-import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOutcome } from './contrary-payments.js'
+import {
+  auditContraryPayments,
+  CONTRARY_CENTS,
+  CONTRARY_EVERY,
+  type ContraryOutcome,
+  noteVoidedShown
+} from './contrary-payments.js'
 import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
@@ -59,30 +66,6 @@ export interface Verdict extends AuditedRun {
   readonly crashes: readonly string[]
 }
 
-/** Production's times, shorter, so that a run sees the end of what it begins. */
-const SETTINGS = {
-  LOG_LEVEL: 'warn',
-  NETWORK_CONNECT_TIMEOUT_MS: '1000',
-  NETWORK_AUTHORISE_TIMEOUT_MS: '3000',
-  NETWORK_TIMEOUT_MS: '2000',
-  NETWORK_RETRY_MS: '1000',
-  NOT_FOUND_HORIZON_MS: '20000',
-  RECONCILE_DELAYS_MS: '500,1000,2000,5000',
-  HEARTBEAT_MS: '500',
-  TAKEOVER_AFTER_MS: '2000',
-  // Waiting for a result is no outage, and can't be told from one: short, so that outages show.
-  RESULT_WAIT_MS: '1000',
-  // A new payment whose command was trimmed away fails then, instead of after a quarter of an hour.
-  AUTHORISE_WITHIN_MS: '30000',
-  WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
-}
-const BRIEF = {
-  NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
-  NETWORK_TIMEOUT_MS: '1500',
-  NETWORK_RETRY_MS: '500',
-  NOT_FOUND_HORIZON_MS: '7000',
-  RECONCILE_DELAYS_MS: '300,600,1200'
-}
 const ANSWERED_WITHIN_MS = 60_000
 const PEACE_WITHIN_MS = 60_000
 const PARTITIONS = 16
@@ -97,11 +80,7 @@ const CHANGED_WHEN_MOVED = 3
 /** On a machine that is too slow to move any of them during the trouble, they move and change after it. */
 const MOVED_WITHIN_MS = { inTrouble: 15_000, inPeace: 60_000 }
 
-function settingsOf({ pace }: ChaosOptions): typeof SETTINGS {
-  return { ...SETTINGS, ...(pace === 'brief' ? BRIEF : {}) }
-}
-
-/** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
+/** Runs to the verdict; all that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const place = await temporaryFolder('payments-chaos-')
   const dataDir = place.path
@@ -112,7 +91,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     proxies.set(name, proxy)
     return proxy.url
   }
-  const settings = settingsOf(options)
+  const settings = settingsOf(options.pace)
   const horizonMs = Number(settings.NOT_FOUND_HORIZON_MS)
   const contrary = await startContraryThread({ seed: options.seed, amountCents: CONTRARY_CENTS, horizonMs })
   const service = await ownService({
@@ -200,10 +179,8 @@ async function runOn(
 ): Promise<Observed> {
   const target = await targetOf(dataDir, ports, urls.network_url)
   const { networkUrl } = target
-  contrary.connect({
-    behindUrl: networkUrl,
-    notifications: { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
-  })
+  const notifications = { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
+  contrary.connect({ behindUrl: networkUrl, notifications })
   const client = new ChaosClient(target, dice)
   const contraryClient = new ChaosClient(target, dice, CONTRARY_CENTS)
   receiver.trust(await client.registerWebhook(receiver.url))
@@ -216,6 +193,8 @@ async function runOn(
     options.crashPoints.length > 0
       ? noTrouble()
       : troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
+  const accountKnown = noteVoidedShown(redis.redisUrl)
+  accountKnown.catch(() => undefined)
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
@@ -240,9 +219,11 @@ async function runOn(
   // It runs again, and takes this however busy the machine is: with its faults, nothing would come to its end.
   await putFaults(networkUrl, {}, PEACE_WITHIN_MS)
   await service.untilReady()
-  if (options.tamperEveryMs !== null) await passLostCommands(dataDir, Number(settingsOf(options).NOT_FOUND_HORIZON_MS))
+  if (options.tamperEveryMs !== null)
+    await passLostCommands(dataDir, Number(settingsOf(options.pace).NOT_FOUND_HORIZON_MS))
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
+  await accountKnown
   const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
   const contraryOutcome = await auditContraryPayments(

@@ -91,8 +91,14 @@ function auditAsked(
 
 /** The merchant's figures are the ledger's, or the payment was listed since they differ. */
 function auditFigures({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
-  const problems = wasListed(life, 0) ? [] : differencesOf(acquirer, life)
+  const isKnown = !acquirer.deviations.some(found => found.orderId === orderIdOf(life.id) && isUnknowable(found))
+  const problems = wasListed(life, 0) || !isKnown ? [] : differencesOf(acquirer, life)
   return problems.map(problem => `figures differ and it is not listed: ${life.id} ${problem}`)
+}
+
+/** No answer told of it, and no record has shown it. */
+function isUnknowable({ toldAtMs, shownAtMs }: Deviation): boolean {
+  return toldAtMs === null && shownAtMs === null
 }
 
 function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {

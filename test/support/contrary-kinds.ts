@@ -41,10 +41,6 @@ const behaviours = {
   },
   'refuses captures in no known words': { capture: wordlessRefusal },
   'refuses voids in no known words': { void: wordlessRefusal },
-  'never shows what is voided': {
-    void: lookedAt,
-    record: (_, { VoidedAmount: _voided, ...shown }) => shown
-  },
   'shows a refund of nothing': {
     void: lookedAt,
     record: ({ voidedCents }, shown) =>
@@ -245,13 +241,18 @@ const behaviours = {
       return isDenial || dice.chance(0.5) ? honest : answer
     }
   },
+  // After all that show it.
+  'never shows what is voided': {
+    void: lookedAt,
+    record: (_, { VoidedAmount: _voided, ...shown }) => shown
+  },
   // Last, so that no other kind says or changes what it will have decided.
   'books calls later': {
     sale: asked => {
       const { bookedAfterMs: finallyMs, ...silence } = booksLater(asked)
       return finallyMs === undefined || asked.cents === 0
         ? {}
-        : { cents: 0, unapprovedStatus: null, finallyMs, deviation: null, ...silence }
+        : { cents: 0, unapprovedStatus: null, finallyMs, ...silence }
     },
     capture: booksLater,
     void: booksLater
@@ -264,6 +265,11 @@ export const contraryKinds = Object.keys(behaviours) as ContraryKind[]
 
 function behaviourOf(kind: string): Behaviour {
   return (behaviours as Readonly<Record<string, Behaviour>>)[kind] ?? {}
+}
+
+/** In the order of the table, in which a later one has the last word. */
+function kindsOf(sale: ContrarySale): ContraryKind[] {
+  return contraryKinds.filter(kind => sale.kinds.includes(kind))
 }
 
 /** What the kinds of a sale make of a call. */
@@ -284,11 +290,11 @@ export function planOf(asked: Asked): Plan {
     behindMs: 0,
     notifiesMs: []
   }
-  // In the order of the table: what is booked later is answered with nothing that is known.
-  const kinds = contraryKinds.filter(kind => sale.kinds.includes(kind))
-  const changes = kinds.map(kind => behaviourOf(kind)[verb]?.(asked) ?? {})
+  const changes = kindsOf(sale).map(kind => behaviourOf(kind)[verb]?.(asked) ?? {})
   const notifiesMs = changes.flatMap(change => change.notifiesMs ?? [])
-  return Object.assign(honest, ...changes, { notifiesMs })
+  // What another kind books instead is no deviation of the first one any more.
+  const meant = changes.map(change => ('cents' in change ? { deviation: null, ...change } : change))
+  return Object.assign(honest, ...meant, { notifiesMs })
 }
 
 /** The answer to a query about the sale, as its kinds give it. */
@@ -298,7 +304,7 @@ export function queriedBy(sale: ContrarySale, honest: WireAnswer, dice: Dice): W
 
 /** The record as the kinds of the sale show it; null: as it is. */
 export function shownBy(sale: ContrarySale, payment: WireRecord['Payment']): WireRecord['Payment'] | null {
-  const changes = sale.kinds.map(kind => behaviourOf(kind).record)
+  const changes = kindsOf(sale).map(kind => behaviourOf(kind).record)
   return changes.reduce<WireRecord['Payment'] | null>(
     (shown, change) => change?.(sale, shown ?? payment) ?? shown,
     null
