@@ -188,13 +188,12 @@ async function runOn(
   const earlier = isArchiving
     ? await earlierPayments(client, receiver, { rate, seconds: Math.ceil(seconds * EARLIER_PART), dataDir })
     : []
+  await noteVoidedShown(client, redis.redisUrl)
   progress('the service runs; trouble begins')
   const trouble =
     options.crashPoints.length > 0
       ? noTrouble()
       : troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
-  const accountKnown = noteVoidedShown(redis.redisUrl)
-  accountKnown.catch(() => undefined)
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
@@ -223,7 +222,6 @@ async function runOn(
     await passLostCommands(dataDir, Number(settingsOf(options.pace).NOT_FOUND_HORIZON_MS))
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
-  await accountKnown
   const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
   const contraryOutcome = await auditContraryPayments(
