@@ -15,8 +15,19 @@ const BACKGROUND_OF_IFRAME = `(() => {
  * `leftOut` names rules that are not checked.
  */
 export async function seriousProblems(page: Page, leftOut: readonly string[] = []): Promise<string[]> {
-  const found = await Promise.all(page.frames().map(frame => problemsOf(frame, leftOut)))
+  const found = await Promise.all(page.frames().map(frame => problemsUnlessGone(page, frame, leftOut)))
   return found.flat()
+}
+
+/** A frame that the page has replaced may still be in its list, until the browser has said that it is gone. */
+async function problemsUnlessGone(page: Page, frame: Frame, leftOut: readonly string[]): Promise<string[]> {
+  try {
+    return await problemsOf(frame, leftOut)
+  } catch (error) {
+    await page.title()
+    if (frame.isDetached()) return []
+    throw error
+  }
 }
 
 async function problemsOf(frame: Frame, leftOut: readonly string[]): Promise<string[]> {
