@@ -5,6 +5,9 @@ import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js
 import type { ApiAnswer } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
+/** Longer than a pause of the machine: the request that is under way is not answered before. */
+const WAIT_S = 30
+
 describe('a repeated request', () => {
   const { merchant, network } = usePayingService()
   const seen = (answer: ApiAnswer): (string | number | boolean)[] =>
@@ -17,7 +20,7 @@ describe('a repeated request', () => {
     network.hold('arrived')
     let answered = 0
     const sent = Array.from({ length: count }, () => send().finally(() => answered++))
-    await until('all others are answered', () => answered === count - 1 && network.held === 1)
+    await until('all others are answered', () => answered >= count - 1)
     network.answerHeld()
     return await Promise.all(sent)
   }
@@ -67,7 +70,7 @@ describe('a repeated request', () => {
 
   it('sent five times at once is accepted once', async () => {
     const [token, key] = [await merchant.token(), randomUUID()]
-    const answers = await whileOneIsUnderWay(5, () => merchant.create({ token, key }))
+    const answers = await whileOneIsUnderWay(5, () => merchant.create({ token, key, waitS: WAIT_S }))
     expect(answers.filter(answer => answer.status === 201)).to.have.length(1)
     expect(answers.filter(answer => [409, 201].includes(answer.status))).to.have.length(5)
     const ids = new Set(answers.map(answer => answer.error.payment_id ?? answer.payment.id))
@@ -77,7 +80,7 @@ describe('a repeated request', () => {
 
   it('wins once among ten captures with different keys', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
-    const answers = await whileOneIsUnderWay(10, () => merchant.capture(id))
+    const answers = await whileOneIsUnderWay(10, () => merchant.capture(id, { waitS: WAIT_S }))
     expect(answers.filter(answer => answer.status === 200)).to.have.length(1)
     expect(answers.filter(answer => answer.error.code === 'invalid_state')).to.have.length(9)
     expect(network.sales(id)[0]?.requests.capture).to.equal(1)
