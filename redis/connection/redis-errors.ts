@@ -69,14 +69,18 @@ export function reasonOf(error: unknown, lastOfConnection?: Error): string {
 const CLOSED = /\b(?:EPIPE|ECONNRESET)\b|socket disconnected before secure TLS/
 const CLOSED_AT_ONCE = 'it closes connections, as when its maxclients is reached'
 
+/** Whether this reason says that a server takes no further client. */
+export function isFullOfClients(reason: string): boolean {
+  return /max number of clients|maxclients/.test(reason)
+}
+
 /** What to do about a server that could not be used for this reason. */
 export function adviceOn(reason: string): string {
   if (/does not match certificate/.test(reason))
     return 'Use a host name that its certificate has, or give it a certificate with this name.'
   if (/certificate|issuer/.test(reason))
     return 'Name the file of the authority that signed its certificate in NODE_EXTRA_CA_CERTS (docs/DEPLOYING.md), and restart.'
-  if (/max number of clients|maxclients/.test(reason))
-    return 'Raise its maxclients, or find who holds its connections (CLIENT LIST).'
+  if (isFullOfClients(reason)) return 'Raise its maxclients, or find who holds its connections (CLIENT LIST).'
   if (/wrong version number|packet length/.test(reason)) return 'It speaks no TLS at this port: correct the URL.'
   return 'Start it, or correct the URL.'
 }

@@ -1,7 +1,7 @@
 /** What a check says while its server can't be asked: the same for all checks, so that it is reported once. */
 import { CannotAsk } from '../../runtime/health.js'
 import { lastErrorOf, type Redis } from './connections.js'
-import { adviceOn, isUnanswered, type RedisVariable, reasonOf } from './redis-errors.js'
+import { adviceOn, isFullOfClients, isUnanswered, type RedisVariable, reasonOf } from './redis-errors.js'
 
 /** As in the docs, and in the findings of `operator doctor`. */
 const serverNames = { REDIS_URL: 'durable redis', SECRETS_REDIS_URL: 'memory-only redis' } as const
@@ -18,9 +18,7 @@ export function rejectAsUnreachable(
 ): (error: unknown) => never {
   return error => {
     const reason = reasonOf(error, lastErrorOf(redis))
-    const advice = /max number of clients|maxclients/.test(reason)
-      ? adviceOn(reason)
-      : 'It must be up and allow INFO and EVAL.'
+    const advice = isFullOfClients(reason) ? adviceOn(reason) : 'It must be up and allow INFO and EVAL.'
     throw new CannotAsk(serverNames[variable], `The Redis of ${variable} can't be asked (${reason}). ${advice}`)
   }
 }

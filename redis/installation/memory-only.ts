@@ -11,7 +11,13 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { NoAnswerInTime, within } from '../../runtime/within.js'
 import { connectInBackground, disconnect, lastErrorOf, type Redis } from '../connection/connections.js'
-import { isRedisUnavailable, isRefusal, RedisUnavailable, reasonOf } from '../connection/redis-errors.js'
+import {
+  isFullOfClients,
+  isRedisUnavailable,
+  isRefusal,
+  RedisUnavailable,
+  reasonOf
+} from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
 import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf } from './memory-only-settings.js'
@@ -91,7 +97,7 @@ function adviceFor(reason: string): string {
   if (reason.startsWith('READONLY'))
     return 'It is a replica: name the master in SECRETS_REDIS_URL, or end REPLICAOF there.'
   if (reason.startsWith('OOM')) return 'It is full: raise its maxmemory.'
-  if (/max number of clients|maxclients/.test(reason)) return 'Raise its maxclients.'
+  if (isFullOfClients(reason)) return 'Raise its maxclients.'
   return 'Start it again.'
 }
 

@@ -16,16 +16,8 @@ import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
 import { decodePlace, encodePlace } from './delivery-entry.js'
-import {
-  type Attempt,
-  decodeAttempt,
-  decodeChange,
-  decodeQueued,
-  encodeWaiting,
-  eventIdOf,
-  type QueuedEvent,
-  timeOfEvent
-} from './webhook-event.js'
+import { byTime, type LoggedEvent, loggedEvent } from './logged-event.js'
+import { type Attempt, decodeAttempt, decodeChange, decodeQueued, encodeWaiting, timeOfEvent } from './webhook-event.js'
 
 const replayWebhook = defineNamedScript<{
   keys: 'events' | 'deliveries' | 'undeliverable'
@@ -37,17 +29,6 @@ const PAGE = 500
 const ALL = Number.POSITIVE_INFINITY
 /** Waiting payments that `newest` reads besides as many as are asked for. */
 const SPARE = 50
-
-export interface LoggedEvent {
-  readonly merchantId: string
-  readonly eventId: string
-  readonly state: LoggedState
-  readonly change: StatusChange
-  /** Of what waits: its attempts and the time of the next one. */
-  readonly queued: QueuedEvent | null
-  /** Of what waits: the failed attempts. */
-  readonly history: readonly Attempt[]
-}
 
 export class WebhookLog {
   readonly #redis: Redis
@@ -303,14 +284,4 @@ async function findIn(
     if (++count >= max) break
   }
   return null
-}
-
-/** An event of which nothing is known but its state. */
-export function loggedEvent(merchantId: string, state: LoggedState, change: StatusChange): LoggedEvent {
-  return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
-}
-
-/** In the order in which events occurred. */
-export function byTime(one: Pick<LoggedEvent, 'change'>, other: Pick<LoggedEvent, 'change'>): number {
-  return one.change.occurredAtMs - other.change.occurredAtMs || one.change.version - other.change.version
 }

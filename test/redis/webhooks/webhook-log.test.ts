@@ -6,8 +6,9 @@ import { ensureGroups, readCommands } from '../../../redis/commands/command-stre
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { encodeDelivery, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import type { LoggedEvent } from '../../../redis/webhooks/logged-event.js'
 import { decodeQueued, encodeChange, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
-import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
+import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
   deliveryWork,
