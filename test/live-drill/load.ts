@@ -24,8 +24,8 @@ export interface StepAudit {
   readonly payments: number
   /** One line for each thing that is lost, charged twice, wrong, stuck or undelivered. Empty: nothing. */
   readonly findings: readonly string[]
-  /** Payments with an approved card that failed, by id. */
-  readonly refused: readonly string[]
+  /** Payments with an approved card that failed, each with the code of its failure. */
+  readonly refused: readonly { readonly id: string; readonly code: string }[]
   /** Tries of the last client that were not served. */
   readonly failedTries: number
 }
@@ -80,9 +80,11 @@ export class Load {
     const findings = auditChaos(records, payments, sales, receiver.events)
     const forgotten = [...this.#forgotten].flatMap(id => [id, orderIdOf(id)])
     const refused = [...payments.values()].flatMap(payment =>
-      payment?.status === 'failed' && payment.card.last4 === APPROVED && !this.#told.has(payment.id) ? payment.id : []
+      payment?.status === 'failed' && payment.card.last4 === APPROVED && !this.#told.has(payment.id)
+        ? { id: payment.id, code: payment.error?.code ?? 'no code' }
+        : []
     )
-    for (const id of refused) this.#told.add(id)
+    for (const { id } of refused) this.#told.add(id)
     return {
       payments: payments.size,
       findings: Object.entries(findings).flatMap(([kind, lines]: [string, readonly string[]]) =>

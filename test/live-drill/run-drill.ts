@@ -152,5 +152,5 @@ async function runStep(step: Step, drill: Drill): Promise<StepResult> {
 }
 
 function refusedLines({ refused }: StepAudit): string[] {
-  return refused.map(id => `unclear: ${id} failed, although the issuer approves that card`)
+  return refused.map(({ id, code }) => `unclear: ${id} failed (${code}), although the issuer approves that card`)
 }
