@@ -8,6 +8,7 @@ import { createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import { connect, type Redis, type Role } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
+import { until } from './conditions.js'
 import { RedisCluster } from './redis-cluster.js'
 import { RedisNode } from './redis-node.js'
 import { ReplicatedRedis, Sentinels, testBinary } from './sentinels.js'
@@ -104,7 +105,8 @@ const log = createLogger('test', 'silent')
 let channels = 0
 
 export async function openWorker(url: string, role: Role, publisher: () => Redis): Promise<Worker> {
-  const redis = await connect(url, role, log)
+  // A start that finds no server in its time is begun again, as the supervisor does: a Cluster whose nodes are not scheduled has none.
+  const redis = await until(`a connection for ${role} to ${url}`, () => connect(url, role, log).catch(() => undefined))
   if (role === 'blocking') {
     const reads = createBlockingReads(redis)
     const key = `blocking-${channels++}`
