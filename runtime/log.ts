@@ -6,6 +6,7 @@
  */
 import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { LastingOutput, type LostLines } from './standard-output.js'
 import { version } from './version.js'
 import { visibleText } from './visible-text.js'
 
@@ -27,8 +28,8 @@ const SECRET_FIELDS = [
 /**
  * One logger per process; derive children with ids: `log.child({ payment_id })`. It writes to standard output by default.
  *
- * Standard output is `process.stdout`, not pino's own destination: when the reader of the output is dead, the latter
- * retries its last lines for ever, and the process does not exit (measured with sonic-boom 4.2.1).
+ * Standard output is not pino's own destination: when the reader of the output is dead, that retries its last lines for ever,
+ * and the process does not exit (measured with sonic-boom 4.2.1).
  */
 export function createLogger(processName: string, level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
@@ -41,16 +42,17 @@ export function createLogger(processName: string, level: string, destination?: D
     // JSON escapes fewer characters than a terminal obeys.
     hooks: { streamWrite: visibleText }
   }
-  return pino(options, destination ?? standardOutput())
+  const log: Logger = pino(options, destination ?? standardOutput(lost => log.warn(lost, 'lines of the log were lost')))
+  return log
 }
 
 let isReaderWatched = false
 
 /** Errors of standard output are ignored: without a reader the process continues until it is stopped. */
-function standardOutput(): DestinationStream {
+function standardOutput(tell: (lost: LostLines) => void): DestinationStream {
   if (!isReaderWatched) process.stdout.on('error', () => undefined)
   isReaderWatched = true
-  return process.stdout
+  return new LastingOutput(tell)
 }
 
 /** How long `warnRateLimited` suppresses a message after it was logged (ms). */

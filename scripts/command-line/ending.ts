@@ -33,11 +33,21 @@ export function complain(error: unknown): number {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** From now on an uncaught error ends this process with its words, and so does an output without a reader. */
+/** From now on an uncaught error ends this process with its words, and so does an output that takes no more. */
 export function endWithWords(): void {
   process.on('uncaughtException', error => process.exit(complain(error)))
-  process.stdout.on('error', () => process.exit(1))
+  process.stdout.on('error', endWithOutput)
   process.stderr.on('error', () => undefined)
+}
+
+/** For a tool that runs until it is stopped: `stop` is called instead when the output has lost its reader. */
+export function stopWithoutReader(stop: () => void): void {
+  process.stdout.off('error', endWithOutput).on('error', stop)
+}
+
+function endWithOutput(error: NodeJS.ErrnoException): never {
+  // The reader has had enough (`| head`), and needs no words.
+  process.exit(error.code === 'EPIPE' ? 1 : complain(error))
 }
 
 /**

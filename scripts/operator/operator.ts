@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { ignoreDebugSignal } from '../../runtime/debugger.js'
 import { createLogger } from '../../runtime/log.js'
+import { writeToStandardOutput } from '../../runtime/standard-output.js'
+import { complain } from '../command-line/ending.js'
 import { connectionOf } from './connection.js'
 import { runOperator } from './program.js'
 
@@ -16,13 +18,24 @@ process.stdout.on('error', () => {
 const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
-  out: text => new Promise(resolve => process.stdout.write(text, () => resolve(isRead))),
+  out,
   err: text => process.stderr.write(text),
   terminal: process.stderr.isTTY ? line => process.stderr.write(`\r\x1b[K${line}`) : undefined,
   ask: isAtTerminal ? ask : undefined,
   // A person reads what the command prints; without one the lines go where the logs of the machine go.
   log: createLogger('operator', process.stderr.isTTY ? 'silent' : 'info', process.stderr)
 })
+
+/** What was done is done when the output takes no more, but the exit code then tells of a file that is not whole. */
+function out(text: string): Promise<boolean> {
+  return new Promise(resolve => {
+    try {
+      writeToStandardOutput(text, () => resolve(isRead))
+    } catch (error) {
+      process.exit(complain(error))
+    }
+  })
+}
 
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false })

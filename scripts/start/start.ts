@@ -8,7 +8,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isGiven } from '../../runtime/config.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { complain } from '../command-line/ending.js'
+import { LastingOutput, writeToStandardOutput } from '../../runtime/standard-output.js'
+import { complain, stopWithoutReader } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { banner } from './banner.js'
@@ -44,7 +45,10 @@ const env = {
   ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' })
 }
 const output = { isColoured: isTerminal && !process.env['NO_COLOR'], isReadable: isTerminal }
-const write = (text: string): void => void process.stdout.write(text)
+const lasting = new LastingOutput(({ lines, reason }) => write(`${lines} lines of this output were lost: ${reason}\n`))
+let isStarted = false
+/** What runs goes on without its output. A start does not: npm ends, too, when it can't print. */
+const write = (text: string): void => (isStarted ? lasting.write(text) : writeToStandardOutput(text))
 
 try {
   const service = new Service({
@@ -60,6 +64,7 @@ try {
   const { ports, dataDir } = await service.start()
   restartServiceOnSignal(service)
   write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
+  isStarted = true
 } catch (error) {
   const exitCode = complain(error)
   process.exit(process.exitCode ?? exitCode)
@@ -90,8 +95,7 @@ function stopServiceOnSignals(service: Service): void {
   }
   // No child outlives this process.
   process.on('exit', () => service.killAll())
-  process.stdout.on('error', () => void stop('output closed', 1))
-  process.stderr.on('error', () => undefined)
+  stopWithoutReader(() => void stop('output closed', 1))
   stopWithNpm(reason => void stop(reason, 1))
 }
 

@@ -43,6 +43,14 @@ describe('the commands of package.json', () => {
     })
   }
 
+  it('operator fails when there is no room for what it prints', async () => {
+    const command = 'exec node scripts/bootstrap.mjs scripts/operator/operator --help > /dev/full'
+    const [exitCode, err] = await new Promise<[unknown, string]>(resolve => {
+      execFile('/bin/sh', ['-c', command], (error, _, said) => resolve([error?.code, said]))
+    })
+    expect([exitCode, err]).to.deep.equal([1, 'error: ENOSPC: no space left on device, write\n'])
+  })
+
   for (const [line, words] of [
     ['start payments', 'payments: expected name=count, such as payments=4'],
     ['start --procfile=no-such-file', 'The Procfile no-such-file cannot be read'],

@@ -12,9 +12,14 @@ interface Ending {
   readonly err: string
 }
 
-/** Runs the text of a module; `onOutput` may do something to it once it has said something. */
-function run(text: string, onOutput: (child: ReturnType<typeof spawn>) => void = () => undefined): Promise<Ending> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs the text of a module; `onOutput` may do something to it once it has said something. `redirect` is for the shell. */
+function run(
+  text: string,
+  onOutput: (child: ReturnType<typeof spawn>) => void = () => undefined,
+  redirect = ''
+): Promise<Ending> {
+  const command = `exec "$0" --input-type=module -e "$1" ${redirect}`
+  const child = spawn('/bin/sh', ['-c', command, process.execPath, text], { stdio: ['ignore', 'pipe', 'pipe'] })
   const printed = { out: '', err: '' }
   child.stdout.on('data', chunk => {
     printed.out += chunk
@@ -42,6 +47,13 @@ describe('the end of a tool', () => {
       `import { endWithWords } from '${HERE}/ending.js'; endWithWords(); throw new Error('No Redis answers.')`
     )
     expect({ exitCode, err }).to.deep.equal({ exitCode: 1, err: 'error: No Redis answers.\n' })
+  })
+
+  it('is a sentence when there is no room for its output', async () => {
+    const text = `import { endWithWords } from '${HERE}/ending.js'
+      endWithWords(); process.stdout.write('lost'); setInterval(() => undefined, 1_000)`
+    const { exitCode, err } = await run(text, undefined, '> /dev/full')
+    expect({ exitCode, err }).to.deep.equal({ exitCode: 1, err: 'error: ENOSPC: no space left on device, write\n' })
   })
 
   it('leaves no folder behind after any signal', async () => {
