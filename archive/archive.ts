@@ -12,8 +12,8 @@ export interface PaymentArchive {
   find(paymentId: string): Promise<Payment | null>
   /** The same, for a change: the newest committed row, marked as returned to Redis. */
   takeBack(paymentId: string): Promise<Payment | null>
-  /** Newest first, like the list of Redis. Ownership, filters and range are those of the query. */
-  list(query: ListQuery): Promise<PaymentPage>
+  /** Newest first, like the list of Redis. Ownership, filters and range are those of the query. A statement that runs is not ended. */
+  list(query: ListQuery, signal?: AbortSignal): Promise<PaymentPage>
   /** The payment whose sale this is. Null: none of the archive. */
   findBySale(saleId: string): Promise<string | null>
 }

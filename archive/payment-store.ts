@@ -89,7 +89,8 @@ async function listBoth(
   signal?.throwIfAborted()
   // None of the archive is newer: PostgreSQL need not look at the months after it.
   const newestMs = createdAtMs(paymentIdOfKey(mark)) + 1
-  const older = await archive.list({ ...query, createdToMs: Math.min(query.createdToMs ?? newestMs, newestMs) })
+  const createdToMs = Math.min(query.createdToMs ?? newestMs, newestMs)
+  const older = await archive.list({ ...query, createdToMs }, signal)
   const found = new Map(page.payments.map(payment => [payment.terms.id, payment]))
   const others = older.payments.filter(({ terms }) => !found.has(terms.id))
   for (const payment of await current(redis, query, others)) found.set(payment.terms.id, payment)

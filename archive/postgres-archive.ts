@@ -31,7 +31,7 @@ export function createPostgresArchive(settings: ArchiveSettings, logger: Logger)
     put: payments => put(postgres, payments),
     find: paymentId => recordFor('SELECT record FROM payments WHERE id = $1', paymentId),
     takeBack: paymentId => recordFor(TAKE_BACK, paymentId),
-    list: query => list(postgres, query),
+    list: (query, signal) => list(postgres, query, signal),
     async findBySale(saleId) {
       const [row] = await postgres.query<{ id: string }>('SELECT id FROM payments WHERE sale_id = $1', [saleId])
       return row?.id ?? null
@@ -164,7 +164,7 @@ interface Listed {
 /** A statement is planned for each month that it may reach. Most pages are full with the newest of them. */
 const FIRST_ASKED_MS = 31 * 24 * 3_600_000
 
-async function list(postgres: Postgres, query: ListQuery): ReturnType<PaymentArchive['list']> {
+async function list(postgres: Postgres, query: ListQuery, signal?: AbortSignal): ReturnType<PaymentArchive['list']> {
   const rowsOf = (part: Partial<ListQuery>, charactersMax?: number): Promise<Listed[]> => {
     const { text, values } = listStatement({ ...query, ...part }, charactersMax)
     return postgres.query<Listed>(text, values)
@@ -175,6 +175,7 @@ async function list(postgres: Postgres, query: ListQuery): ReturnType<PaymentArc
   let { limit } = query
   let isCut = rows.length < (rows[0]?.found ?? 0)
   if (isSplit && !isCut && rows.length <= limit) {
+    signal?.throwIfAborted()
     const charactersLeft = PAGE_CHARACTERS_MAX - rows.reduce((sum, { record }) => sum + record.length, 0)
     // With no room left, one row still shows that this is not the last page.
     if (charactersLeft <= 0) limit = rows.length

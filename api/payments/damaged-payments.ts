@@ -26,6 +26,6 @@ export function reportingDamage(store: PaymentStore, log: Logger): PaymentStore 
     ...store,
     load: (...query) => store.load(...query).catch(report),
     loadForChange: (...query) => store.loadForChange(...query).catch(report),
-    list: query => store.list(query).catch(report)
+    list: (...query) => store.list(...query).catch(report)
   }
 }

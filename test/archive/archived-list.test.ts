@@ -31,6 +31,12 @@ describe('list of archived payments', () => {
     expect(await test.archive.list(aListQuery({ limit: 2 }))).to.have.property('nextAfterId', null)
   })
 
+  it('does not ask for older months when the client has gone', async () => {
+    const gone = new Error('gone')
+    const list = test.archive.list(aListQuery(), AbortSignal.abort(gone)).catch((error: unknown) => error)
+    expect(await list).to.equal(gone)
+  })
+
   it('has the payments of one merchant, status, order id and time', async () => {
     const captured = createdAt(START_MS, { progress: { status: 'captured' } })
     const ordered = createdAt(START_MS + DAY_MS, { terms: { externalReference: 'other' } })

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { register } from 'prom-client'
+import { reportingDamage } from '../../../api/payments/damaged-payments.js'
 import { createTestEnvironment, type TestEnvironment } from '../../../api/test-environment/test-environment.js'
 import { testChange, testTerms } from '../../../machines/status-change.js'
 import type { Redis } from '../../../redis/connection/connections.js'
@@ -10,6 +11,7 @@ import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { eventIdOf } from '../../../redis/webhooks/webhook-event.js'
+import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { storePayment } from '../../support/listed-payments.js'
 import { MERCHANT, PARTITION } from '../../support/payments.js'
@@ -47,7 +49,8 @@ describe('the reads of a request whose client has gone', () => {
 
   before(async () => {
     const redis = watched(test.redis)
-    const store = createPaymentStore(unreplicated(redis))
+    // As in api.ts.
+    const store = reportingDamage(createPaymentStore(unreplicated(redis)), createLogger('test', 'silent'))
     const config = { partitions: 1, simulatorUrl: '' }
     const environment = createTestEnvironment({ redis, config, store, clock: { now: Date.now } })
     const testEnvironment: TestEnvironment = { ...environment, chargeBack: async () => undefined }
