@@ -33,8 +33,8 @@ export interface CommandLoop {
 const RETRY_MS = 250
 /** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
-/** How often a worker looks for entries that were delivered to it and did not arrive (ms). */
-const LOST_INTERVAL_MS = 1_000
+/** How often a worker looks for entries that were delivered to it and did not arrive (ms). A look costs a read per partition. */
+const LOST_INTERVAL_MS = 3_000
 
 /** Starts at once; the first heartbeat is out before the first command is in. */
 export async function startCommandLoop<E extends StreamEntry>(options: CommandLoopOptions<E>): Promise<CommandLoop> {
@@ -115,17 +115,15 @@ async function searchUntil<E extends StreamEntry>(
   options: CommandLoopOptions<E>,
   intake: Intake<E>
 ): Promise<void> {
-  const { redis, work, consumer } = options
-  while (!stopping.aborted) {
-    await delay(LOST_INTERVAL_MS, stopping)
-    for (let partition = 0; partition < options.partitions && !stopping.aborted; partition++) {
-      try {
-        const isKnown = (entryId: string): boolean => intake.isKnown(partition, entryId)
-        await intake.takeLost(await lostCommands(redis, work, consumer, partition, isKnown))
-      } catch (error) {
-        warnRateLimited(options.log, { err: error }, 'lost commands could not be looked for')
-        break
-      }
+  const { redis, work, consumer, partitions } = options
+  const searchIn = async (partition: number): Promise<void> => {
+    const isKnown = (entryId: string): boolean => intake.isKnown(partition, entryId)
+    await intake.takeLost(await lostCommands(redis, work, consumer, partition, isKnown))
+  }
+  for (await delay(LOST_INTERVAL_MS, stopping); !stopping.aborted; await delay(LOST_INTERVAL_MS, stopping)) {
+    for (const search of await Promise.allSettled(partitionNumbers(partitions).map(searchIn))) {
+      if (search.status === 'rejected')
+        warnRateLimited(options.log, { err: search.reason }, 'lost commands could not be looked for')
     }
   }
 }
