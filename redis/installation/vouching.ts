@@ -210,9 +210,10 @@ export class Vouching {
     const { stream } = server
     const id = ids.get(server) ?? serverIdOf(server)
     ids.set(server, id)
-    // What is read is confirmed by the replicas that writes wait for: a failover can't take it back.
-    const read = await writes.run(keys.vouch(first), () => readPartitions(server, partitions))
-    const serverId = await id
+    // What is read is confirmed by the replicas that writes wait for: a failover can't take it back. A lost connection fails
+    // both, and a failure that is not awaited ends the process.
+    const reading = writes.run(keys.vouch(first), () => readPartitions(server, partitions))
+    const [serverId, read] = await Promise.all([id, reading])
     const compared = read.map(async (data, index) => {
       const partition = partitions[index] ?? 0
       const isAgain = await this.#compare({ partition, server, stream, serverId, data }, witnesses)

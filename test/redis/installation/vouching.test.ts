@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
-import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
-import { unreplicated } from '../../../redis/connection/writes.js'
+import { isRedisUnavailable, MoneyWaits, RedisUnavailable } from '../../../redis/connection/redis-errors.js'
+import { unreplicated, type Writes } from '../../../redis/connection/writes.js'
 import { counterOf, type Seen, type Vouch } from '../../../redis/installation/epochs.js'
 import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
 import { Vouching } from '../../../redis/installation/vouching.js'
@@ -36,10 +36,15 @@ class Process {
     this.vouching = vouching
   }
 
-  static async start(url: string, shared: Shared = { seen: null }, mayDecide = true): Promise<Process> {
+  static async start(
+    url: string,
+    shared: Shared = { seen: null },
+    mayDecide = true,
+    writesOf: (redis: Redis) => Writes = unreplicated
+  ): Promise<Process> {
     const redis = await connect(url, 'commands', log)
     const vouching = new Vouching({
-      writes: unreplicated(redis),
+      writes: writesOf(redis),
       connection: redis,
       partitions: PARTITIONS,
       environment: 'live',
@@ -114,6 +119,27 @@ describe('the comparison of the data', () => {
     await stopAll()
     await node.stop()
     await rm(dir, { recursive: true, force: true })
+  })
+
+  it('fails once when its connection is lost: an error that nothing awaits would end the process', async () => {
+    const lost = new RedisUnavailable('The connection is lost.')
+    const unawaited: unknown[] = []
+    const note = (reason: unknown): void => void unawaited.push(reason)
+    process.on('unhandledRejection', note)
+    let asked = 0
+    const one = await Process.start(node.url, undefined, undefined, redis => {
+      Object.assign(redis, {
+        info: async () => {
+          asked++
+          throw lost
+        }
+      })
+      return { ...unreplicated(redis), run: () => new Promise((_, reject) => setImmediate(() => reject(lost))) }
+    })
+    processes.push(one)
+    process.off('unhandledRejection', note)
+    expect({ asked, unawaited }).to.deep.equal({ asked: 1, unawaited: [] })
+    expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
   })
 
   it('keeps the data vouched for when the server restarts', async () => {
