@@ -28,8 +28,10 @@ end
 if not isSameVersion then
   return { 'changed', payment }
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+-- What can fail, as on a key of another type, comes before SET: Redis keeps what was written.
+local count = advance(KEYS[4])
 if ARGV[5] then
   redis.call('XADD', KEYS[3], '*', unpack(ARGV, 5))
 end
-return { 'accepted', advance(KEYS[4]) }
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return { 'accepted', count }

@@ -14,12 +14,14 @@ local earlier = redis.call('GET', KEYS[1])
 if earlier then
   return earlier
 end
-redis.call('SET', KEYS[1], ARGV[1], unpack(ARGV[5] == '' and {} or { 'PX', ARGV[5] }))
-redis.call('SET', KEYS[2], ARGV[2])
+-- Redis keeps what was written before a command that fails, as on a key of another type. SET never does: it comes last.
 redis.call('ZADD', KEYS[4], 0, ARGV[3])
 redis.call('ZADD', KEYS[5], 0, ARGV[4])
 -- Finds the payment also if its command is lost.
 redis.call('ZADD', KEYS[6], ARGV[6], ARGV[3])
+local count = advance(KEYS[7])
 -- The entry carries the payment, so that the worker needs no read.
 redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 7))
-return advance(KEYS[7])
+redis.call('SET', KEYS[1], ARGV[1], unpack(ARGV[5] == '' and {} or { 'PX', ARGV[5] }))
+redis.call('SET', KEYS[2], ARGV[2])
+return count
