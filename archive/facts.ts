@@ -29,8 +29,6 @@ export interface ArchiveFacts {
   readonly months: readonly Month[]
   /** Exports and drops need it. */
   readonly isOwner: boolean
-  /** The clock of PostgreSQL at the moment of the answer (ms). */
-  readonly nowMs: number
 }
 
 const SERVER = `SELECT current_user AS "user", current_setting('server_version_num')::int AS "serverVersion",
@@ -42,7 +40,6 @@ const SERVER = `SELECT current_user AS "user", current_setting('server_version_n
     has_table_privilege(to_regclass('schema_migrations'), 'SELECT') AS "readsMigrations",
     to_regclass('payments') IS NOT NULL AS "hasTable",
     to_regrole('archive_writer') IS NOT NULL AS "hasWriter"`
-const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"'
 const OWNER = `SELECT pg_has_role(relowner, 'USAGE') AS "isOwner" FROM pg_class WHERE oid = 'payments'::regclass`
 const LACKS = `SELECT unnest(ARRAY[
     CASE WHEN NOT has_table_privilege($1, 'payments', 'SELECT') THEN 'SELECT on payments' END,
@@ -52,7 +49,7 @@ const LACKS = `SELECT unnest(ARRAY[
   ]) AS lack`
 
 interface ServerRow
-  extends Omit<ArchiveFacts, 'missingMigrations' | 'userLacks' | 'writerLacks' | 'months' | 'isOwner' | 'nowMs'> {
+  extends Omit<ArchiveFacts, 'missingMigrations' | 'userLacks' | 'writerLacks' | 'months' | 'isOwner'> {
   /** Null: no migration ran. */
   readonly readsMigrations: boolean | null
   readonly hasTable: boolean
@@ -90,8 +87,7 @@ async function factsOf(client: Client): Promise<ArchiveFacts> {
     userLacks: hasTable ? await lacksOf(server.user) : [],
     writerLacks: hasTable && hasWriter ? await lacksOf('archive_writer') : null,
     months: (await client.query<{ month: Month }>(`${PARTITION_MONTHS} ORDER BY 1`)).rows.map(({ month }) => month),
-    isOwner: hasTable && (await oneOf<{ isOwner: boolean }>(client, OWNER)).isOwner,
-    nowMs: (await oneOf<{ nowMs: number }>(client, CLOCK)).nowMs
+    isOwner: hasTable && (await oneOf<{ isOwner: boolean }>(client, OWNER)).isOwner
   }
 }
 

@@ -117,12 +117,6 @@ export async function watchClock(
 /** Runs on while the clock of the machine is set. Its zero means nothing. */
 const steadyClock: Clock = { now: () => performance.now() }
 
-/** The sentence about the clock of this machine, compared once with that of Redis; undefined when it is right. */
-export async function clockWarning(redis: Redis): Promise<string | undefined> {
-  const difference = await measure(redis, systemClock)
-  return warningOf(isTolerated(difference) ? 0 : difference.aheadMs)
-}
-
 interface Difference {
   /** How far the machine is ahead of Redis (ms); negative when it is behind. */
   readonly aheadMs: number

@@ -45,13 +45,9 @@ export const replicationConditions: readonly Condition[] = [
 /** Otherwise it evicts tokens, CVVs and locks. A warning. */
 export const evictionCondition: Condition = { setting: 'maxmemory-policy', allowed: ['noeviction'] }
 
-/** Read by `operator doctor`: with 0 the append-only file is never rewritten. */
-export const REWRITE_SETTING = 'auto-aof-rewrite-percentage'
-
-const READ_SETTINGS = [
-  ...[...durableConditions, ...memoryOnlyConditions, ...replicationConditions].map(({ setting }) => setting),
-  REWRITE_SETTING
-]
+const READ_SETTINGS = [...durableConditions, ...memoryOnlyConditions, ...replicationConditions].map(
+  ({ setting }) => setting
+)
 
 /** Asks without an entry in the ACL log. */
 const MAY_READ_CONFIG = `

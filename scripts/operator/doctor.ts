@@ -1,7 +1,6 @@
 /** `doctor`: checks a whole installation; for each fault what is wrong and what to do. Changes nothing. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
@@ -12,12 +11,10 @@ import { listOf } from '../command-line/values.js'
 import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates, encryptionFinding } from './doctor/certificates.js'
-import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
+import { checkDurable, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding, mendOfCertificate } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
-import { dashboardQueries, rulesIn } from './doctor/queries.js'
-import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
-import { checkSwapped, checkWork } from './doctor/work-checks.js'
+import { checkCardNetwork, checkMemoryOnly } from './doctor/reach-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -26,14 +23,13 @@ const ROOT = new URL('../../../', import.meta.url)
 
 interface DoctorOptions extends OpsOptions {
   readonly https?: readonly string[]
-  readonly alerts?: string
   readonly logins?: string
 }
 
 const EXAMPLES = `
-Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, ARCHIVE_URL as
-for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. Without a
-setting its check is "not checked". Exit code 1: a problem.
+It asks each process what /readyz says, and looks itself at what no process may see. Settings: REDIS_URL, SECRETS_REDIS_URL (user
+operator), ACCEPT_EVERYSEC as for \`payments\`, ARCHIVE_URL as for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to
+ask the card network. Without a setting its check is "not checked". Exit code 1: a problem.
 
 Examples:
   # a running npm start
@@ -57,7 +53,6 @@ export function doctorCommand(program: Command, verb: VerbMaker): void {
       'public https addresses whose certificates are checked, with commas between',
       listOf(address)
     )
-    .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
     .option(
       '--logins <folder>',
       'with redis_url and secrets_redis_url of the user `doctor`, who reads the settings of both Redis'
@@ -75,20 +70,11 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
     checkCardNetwork(env),
     checkCertificates(options.https ?? [])
   ])
-  const alerts = await attempt('alerts', 'Give the file that Prometheus loads: --alerts FILE.', async () => {
-    const rules = rulesIn(options.alerts ?? fileURLToPath(new URL('ops/alerts.yml', ROOT)))
-    const board = dashboardQueries(fileURLToPath(new URL('ops/dashboard.json', ROOT))).map(query => ({
-      name: 'dashboard',
-      query
-    }))
-    return processes.checkFigures(seen, [...rules, ...board])
-  })
   return [
     ...processes.checkVersions(seen, engines.node),
     ...reached.flat(),
     ...processes.checkAddresses(silent),
-    ...processes.checkProcesses(seen, places.length > 0, reached.flat()),
-    ...alerts
+    ...processes.checkProcesses(seen, places.length > 0, reached.flat())
   ]
 }
 
@@ -115,17 +101,12 @@ async function examineRedis(
         const redis = await connectTo(url)
         const settings = logins === undefined ? redis : await connectTo(addressIn(logins, 'redis_url'))
         const settingsUrl = logins === undefined ? undefined : addressIn(logins, 'secrets_redis_url')
-        const swapped = await checkSwapped(redis, secretsUrl)
-        if (swapped !== undefined) return swapped
         const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
         const { installation, findings } = await checkInstallation(redis, config)
         const serviceMs = await serviceNowMs({ redis, config })
-        const [durable, work, memoryOnly, heartbeats, egress, archive] = await Promise.all([
+        const [durable, memoryOnly, archive] = await Promise.all([
           checkDurable(redis, settings, config),
-          checkWork(redis, config, serviceMs),
           checkMemoryOnly(secretsUrl, settingsUrl, config, installation),
-          checkHeartbeats(redis, config),
-          checkEgress(redis, config),
           checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
         ])
         const keys = await Promise.all(
@@ -141,11 +122,8 @@ async function examineRedis(
           ...encryptionFinding(url, 'REDIS_URL', config),
           ...(secretsUrl === undefined ? [] : encryptionFinding(secretsUrl, 'SECRETS_REDIS_URL', config)),
           ...durable,
-          ...work,
           ...memoryOnly,
           ...keys.flat(),
-          ...heartbeats,
-          ...egress,
           ...archive
         ]
       } finally {

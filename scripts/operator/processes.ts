@@ -1,10 +1,10 @@
 /** The ops servers of the processes: their addresses (`--ops`, `--targets`), and what they answer. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { listOf } from '../command-line/values.js'
 import { OPS_FILE, readJson } from '../start/data-dir.js'
-import { targetsIn } from './doctor/queries.js'
 
 /** Longer than a process needs for its own checks. */
 const ASK_TIMEOUT_MS = 8_000
@@ -31,6 +31,14 @@ export function addOpsOptions(verb: Command): Command {
 export async function opsAddresses({ ops = [], targets }: OpsOptions, dataDir: string): Promise<readonly string[]> {
   const given = [...ops, ...(targets === undefined ? [] : targetsIn(targets))]
   return given.length > 0 ? given : Object.values((await readJson(dataDir, OPS_FILE)) ?? {}).map(String)
+}
+
+/** The addresses of the static targets of a configuration such as deploy/prometheus.yml. Throws when there is none. */
+export function targetsIn(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').matchAll(/^\s+- ['"]?([\w.:[\]-]+:\d+)\b/gm)
+  const targets = [...lines].map(([, target]) => `http://${target}`)
+  if (targets.length === 0) throw new Error(`${file} has no static targets, one on a line ("- 10.0.0.1:9011").`)
+  return targets
 }
 
 /** Reads an address such as those of --ops. */

@@ -64,7 +64,7 @@ const OLDEST_FIELDS: readonly Field<WaitingCommand>[] = [
 type Total = Omit<QueueStatus, 'partition'>
 
 /** The sum of all partitions; of ages the highest. */
-export function sumOf(rows: readonly QueueStatus[]): Total {
+function sumOf(rows: readonly QueueStatus[]): Total {
   const sum = (pick: (row: QueueStatus) => number): number => rows.reduce((all, row) => all + pick(row), 0)
   const ages = rows.flatMap(row => row.oldestAgeMs ?? [])
   const inDoubt: Record<string, number> = {}

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
-import { rulesIn } from '../../scripts/operator/doctor/queries.js'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
 import { obtainProgram } from '../runner/debian-program.js'
 import { alertCases, quietCases, type Series } from './alert-cases.js'
@@ -105,10 +104,8 @@ describe('the rules of ops/alerts.yml, run by promtool', () => {
   })
 
   it('have a case for each alert', () => {
-    const alerts = rulesIn(RULES).filter(({ kind }) => kind === 'alert')
-    expect([...new Set(alertCases.map(({ alert }) => alert))].sort()).to.deep.equal(
-      alerts.map(({ name }) => name).sort()
-    )
+    const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)$/gm)].map(([, name = '']) => name)
+    expect([...new Set(alertCases.map(({ alert }) => alert))].sort()).to.deep.equal(alerts.sort())
   })
 
   it('fire when they should, and for nothing else', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { targetsIn } from '../../scripts/operator/doctor/queries.js'
+import { targetsIn } from '../../scripts/operator/processes.js'
 import { findOnPath } from '../../scripts/start/apt-packages.js'
 import { readUnit } from '../support/systemd-units.js'
 

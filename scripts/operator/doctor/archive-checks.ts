@@ -2,7 +2,6 @@
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type ArchiveFacts, mendOfRefusal, readArchiveFacts } from '../../../archive/facts.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { serverTimeMs } from '../../../redis/connection/redis-clock.js'
 import type { Config } from '../../../runtime/config.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
@@ -13,7 +12,6 @@ import { attempt, type Finding, judged, notChecked, ok, problem, verdict, warnin
 
 const TIMEOUT_MS = 5_000
 const VERSION_MIN = 14
-const CLOCK_TOLERATED_MS = 1_000
 const MEGABYTE = 1_000_000
 const MONTHS_SHOWN = 5
 const CHECK = 'archive'
@@ -43,25 +41,23 @@ export async function checkArchive(
       )
     ]
   }
-  const beforeMs = await serverTimeMs(redis)
   const facts = await within(2 * TIMEOUT_MS, readArchiveFacts(archiveUrl, TIMEOUT_MS)).catch((error: unknown) =>
     problem(CHECK, messageOf(error), mendOfRefusal(error) ?? (/certificate/.test(messageOf(error)) ? AUTHORITY : MEND))
   )
   if ('check' in facts) return [facts]
-  const afterMs = await serverTimeMs(redis)
-  const found = judgeArchive(facts, archiveUrl, config, { redisMs: [beforeMs, afterMs], serviceMs })
+  const found = judgeArchive(facts, archiveUrl, config, serviceMs)
   const sample = await attempt('payments in the archive', MEND, () =>
     checkSample(archiveUrl, redis, config, facts.months)
   )
   return [...found, ...sample]
 }
 
-/** Times of the durable Redis before and after the facts were read, and of the service, test clock included (ms). */
+/** `serviceMs`: the time of the service, test clock included. */
 export function judgeArchive(
   facts: ArchiveFacts,
   archiveUrl: string,
   { environment, archiveRetentionYears }: ArchiveConfig,
-  { redisMs, serviceMs }: { readonly redisMs: readonly [before: number, after: number]; readonly serviceMs: number }
+  serviceMs: number
 ): Finding[] {
   const megabytes = `${Math.ceil(facts.bytes / MEGABYTE)} MB`
   const found = [
@@ -70,7 +66,6 @@ export function judgeArchive(
     ...durabilityFindings(facts),
     migrationFinding(facts),
     ...rightFindings(facts, archiveRetentionYears > 0),
-    clockFinding(facts, redisMs),
     retentionFinding(facts, archiveRetentionYears, serviceMs)
   ]
   return environment === 'live' ? [...found, ...liveFindings(facts, archiveUrl)] : found
@@ -127,19 +122,6 @@ function rightFindings({ user, userLacks, writerLacks, isOwner }: ArchiveFacts, 
         `The user ${user} does not own the tables: \`archive export\` and \`archive drop\` need their owner.`,
         'Give operators the ARCHIVE_URL of the process archive.'
       )
-  )
-}
-
-function clockFinding({ nowMs }: ArchiveFacts, [beforeMs, afterMs]: readonly [number, number]): Finding {
-  const aheadMs = nowMs > afterMs ? nowMs - afterMs : Math.min(0, nowMs - beforeMs)
-  const check = 'clock of the archive'
-  if (Math.abs(aheadMs) <= CLOCK_TOLERATED_MS) return ok(check, 'as that of Redis')
-  const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1)
-  const found = `The clock of PostgreSQL is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of Redis.`
-  return warning(
-    check,
-    found,
-    'Set the wrong one right (NTP): archived_at and returned_at are read beside times of payments.'
   )
 }
 

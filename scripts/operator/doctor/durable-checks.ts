@@ -1,67 +1,28 @@
-/** What `operator doctor` asks of the durable Redis; most of it each process asks at its start, too. */
-
+/** What `operator doctor` asks of the durable Redis: what its processes may not read, and its users. */
 import type { Environment } from '../../../machines/model.js'
-import { livingConsumers } from '../../../redis/commands/takeover.js'
 import { mastersOf, nameOfServer } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { clockWarning } from '../../../redis/connection/redis-clock.js'
-import { growthWarning } from '../../../redis/installation/append-only-file.js'
-import {
-  type Condition,
-  durableConditions,
-  REWRITE_SETTING,
-  readSettings,
-  SNAPSHOTS
-} from '../../../redis/installation/conditions.js'
-import { DATA_PART, UNVOUCHED, wentBackSentence } from '../../../redis/installation/data-sentences.js'
+import { type Condition, durableConditions, readSettings, SNAPSHOTS } from '../../../redis/installation/conditions.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { findInstallation, type Installation, requireAgreement } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
-import { replayProblem } from '../../../redis/installation/replay.js'
-import { unawaitedReplicas, watchReplicas } from '../../../redis/installation/replicas.js'
-import { diskProblem, isTooOld } from '../../../redis/installation/server-state.js'
+import { isTooOld } from '../../../redis/installation/server-state.js'
 import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
-import { keys } from '../../../redis/keys.js'
-import { standingsOf } from '../../../redis/operator/restored-data.js'
 import { factsOfServers } from '../../../redis/operator/servers.js'
 import type { Config } from '../../../runtime/config.js'
-import { type Check, healthOf } from '../../../runtime/health.js'
-import { createLogger } from '../../../runtime/log.js'
 import { certificateFinding } from './certificates.js'
-import { attempt, type Finding, inquiry, notChecked, ok, problem, verdict, warning } from './finding.js'
+import { attempt, type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
-const REWRITE = 'CONFIG SET auto-aof-rewrite-percentage 100, also in its configuration file, and BGREWRITEAOF.'
-const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
-const READ_ALL = 'Load ops/redis/durable.acl of this release (ACL LOAD).'
-const SEE_RESTORE = '`operator installation show`; docs/OPERATIONS.md, Redis, says what to do.'
-const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
-
-/** All checks of the durable Redis that need no other part. `settings`: a connection that reads them, if `redis` does not. */
+/** What processes do not see of the durable Redis. `settings`: a connection that reads them, if `redis` does not. */
 export async function checkDurable(redis: Redis, settings: Redis, config: Config): Promise<Finding[]> {
   const found = await Promise.all([
     attempt('durability', SET_SETTINGS, () => durabilityFindings(settings, config)),
-    inquiry('disk of REDIS_URL', 'takes writes', 'Make room on its disk, or repair it.', () => diskProblem(redis)),
-    inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
-    attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
-    attempt('data', READ_ALL, () => dataFinding(redis, config)),
-    inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
-    inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(settings), warning),
     checkUsers(redis, 'durable', config),
     checkServers(redis, 'REDIS_URL', config),
     checkLimit(redis, 'REDIS_URL', config)
   ])
   return found.flat()
-}
-
-/** Whether the data has all that was acknowledged. */
-async function dataFinding(redis: Redis, { partitions }: Config): Promise<Finding> {
-  const standings = await standingsOf(redis, partitions)
-  const missing = standings.flatMap(({ vouch }) => vouch?.missing ?? [])
-  if (missing.length > 0) return problem(DATA_PART, wentBackSentence(missing), SEE_RESTORE)
-  const isUnvouched = standings.some(({ vouch }) => vouch?.standing === 'unvouched')
-  if (isUnvouched) return warning(DATA_PART, UNVOUCHED, SEE_RESTORE)
-  return ok(DATA_PART, 'has all that was acknowledged, as far as anything remembers')
 }
 
 /** By the check that processes have, and whether it could see every setting. */
@@ -202,18 +163,6 @@ function isPatched(version: string): boolean {
   return major > newestMajor || (major === newestMajor && minor > newestMinor)
 }
 
-/** A server that is never rewritten again, or has not been for long. */
-async function growth(settings: Redis): Promise<string | undefined> {
-  const found = await Promise.all(
-    mastersOf(settings).map(async node =>
-      (await readSettings(node)).get(REWRITE_SETTING) === '0'
-        ? `${nameOfServer(node)} has ${REWRITE_SETTING} 0, as during a backup: its file only grows.`
-        : undefined
-    )
-  )
-  return found.find(sentence => sentence !== undefined) ?? (await growthWarning(settings))
-}
-
 /** Whether a full server refuses writes before its machine is full. In the test environment the default will do. */
 export async function checkLimit(
   redis: Redis,
@@ -233,51 +182,4 @@ export async function checkLimit(
       'CONFIG SET maxmemory below half of the memory of the machine, also in its configuration file.'
     )
   })
-}
-
-/** Whether the workers are heard, and `timers`, which gives no name. */
-export async function checkHeartbeats(redis: Redis, { takeoverAfterMs }: Config): Promise<Finding[]> {
-  const lists = { payments: keys.heartbeats(), timers: keys.timersHeartbeats(), webhooks: keys.webhookHeartbeats() }
-  const found = Object.entries(lists).map(([name, list]) =>
-    attempt(`heartbeat of ${name}`, `Start \`${name}\`.`, async () => {
-      const { size } = await livingConsumers(redis, takeoverAfterMs, list)
-      const check = `heartbeat of ${name}`
-      if (size > 0) return ok(check, name === 'timers' ? 'heard' : `${size} heard`)
-      return problem(
-        check,
-        `No \`${name}\` was heard for ${takeoverAfterMs} ms.`,
-        `Start \`${name}\`, or look at its log and /readyz.`
-      )
-    })
-  )
-  return (await Promise.all(found)).flat()
-}
-
-/** By the checks that processes have in /readyz. */
-async function replicaFindings(redis: Redis, config: Config): Promise<Finding | Finding[]> {
-  const count = config.waitReplicas
-  if (count === 0) {
-    const sentence = await unawaitedReplicas(redis)
-    if (sentence !== undefined) return warning('replicas', sentence, HEAL_REPLICAS)
-    return ok('replicas', 'none are waited for (WAIT_REPLICAS=0)')
-  }
-  const [problems, warnings] = [new Map<string, Check>(), new Map<string, Check>()]
-  let stop: () => Promise<void> | void = () => undefined
-  watchReplicas(redis, {
-    config,
-    log: createLogger('operator', 'silent'),
-    onReadyCheck: (part, check) => void problems.set(part, check),
-    onWarning: (part, check) => void warnings.set(part, check),
-    onStop: (_, stopReplicas) => {
-      stop = stopReplicas
-    }
-  })
-  const health = await healthOf({ problems, warnings })
-  await stop()
-  return verdict(
-    'replicas',
-    `${count} in sync, as WAIT_REPLICAS asks`,
-    ...Object.entries(health.problems).map(([part, text]) => problem(part, text, HEAL_REPLICAS)),
-    ...Object.entries(health.warnings).map(([part, text]) => warning(part, text, HEAL_REPLICAS))
-  )
 }

@@ -45,20 +45,6 @@ export function verdict(check: string, whenWell: string, ...faults: (Finding | f
   return found.length > 0 ? found : [ok(check, whenWell)]
 }
 
-/** A check of which `find` resolves to a sentence about what is wrong, or to undefined. */
-export function inquiry(
-  check: string,
-  whenWell: string,
-  mend: string,
-  find: () => Promise<string | undefined>,
-  fault = problem
-): Promise<Finding[]> {
-  return attempt(check, mend, async () => {
-    const sentence = await find()
-    return sentence === undefined ? ok(check, whenWell) : fault(check, sentence, mend)
-  })
-}
-
 /** The socket, when it has this event. Rejects with its error, and when that takes too long. */
 export async function connected<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
   socket.setTimeout(CONNECT_TIMEOUT_MS, () =>

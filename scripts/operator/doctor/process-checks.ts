@@ -1,5 +1,4 @@
-/** What `operator doctor` asks of the ops ports of the processes: health, installation, keys, versions, figures. */
-
+/** What `operator doctor` asks of the ops ports of the processes: health, installation, keys, versions. */
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
 import type { Config } from '../../../runtime/config.js'
@@ -7,8 +6,7 @@ import { everyProcess } from '../../../runtime/setting.js'
 import { version as ownVersion } from '../../../runtime/version.js'
 import type { SeenProcess, SilentAddress } from '../processes.js'
 import { parseSeries } from '../series.js'
-import { type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
-import { seriesOf } from './queries.js'
+import { type Finding, notChecked, problem, verdict, warning } from './finding.js'
 
 const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
 const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, says more of some.'
@@ -44,12 +42,10 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean, k
   const missing = wantedBeside(seen)
     .filter(name => !seen.some(({ process }) => process === name))
     .map(name => problem('processes', `No \`${name}\` answers.`, `Start \`${name}\`, or add its ops address to --ops.`))
-  const newOf = (parts: Readonly<Record<string, string>>): [string, string][] =>
-    Object.entries(parts).filter(([part]) => !known.some(one => one.check === part && one.state === 'problem'))
-  const reported = seen.flatMap(({ name, problems, warnings }) => [
-    ...newOf(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
-    ...newOf(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
-  ])
+  const reported = [
+    ...reportedAs(problem, seen, ({ problems }) => problems),
+    ...reportedAs(warning, seen, ({ warnings }) => warnings)
+  ].filter(({ check }) => !known.some(one => one.check === check && one.state === 'problem'))
   const blind = withoutArchive(seen).map(({ name }) =>
     problem(
       'archive',
@@ -58,6 +54,23 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean, k
     )
   )
   return verdict('processes', `${seen.length} ready`, ...missing, ...blind, ...reported)
+}
+
+/** A finding for each sentence of /readyz, with the processes that say it. */
+function reportedAs(
+  fault: typeof problem,
+  seen: readonly SeenProcess[],
+  partsOf: (process: SeenProcess) => Readonly<Record<string, string>>
+): Finding[] {
+  const reports = new Map<string, { part: string; text: string; names: string[] }>()
+  for (const process of seen) {
+    for (const [part, text] of Object.entries(partsOf(process))) {
+      const report = reports.get(`${part}: ${text}`) ?? { part, text, names: [] }
+      reports.set(`${part}: ${text}`, report)
+      report.names.push(process.name)
+    }
+  }
+  return [...reports.values()].map(({ part, text, names }) => fault(part, `${names.join(', ')}: ${text}`, SEE_PARTS))
 }
 
 /** Whether all processes work on the installation that this command sees. */
@@ -147,27 +160,6 @@ export function checkSupport(seen: readonly SeenProcess[], { environment }: Pick
   return verdict(check, 'maintained lines', ended.length > 0 && warning(check, `${ended.join('; ')}.`, mend))
 }
 
-/** Whether rules and dashboards ask for series that a process, or another rule, has. `queries`: with the name of their place. */
-export function checkFigures(
-  seen: readonly SeenProcess[],
-  queries: readonly { readonly name: string; readonly query: string }[]
-): Finding[] {
-  const check = 'alerts'
-  if (wantedBeside(seen).some(name => !seen.some(({ process }) => process === name))) {
-    return [notChecked(check, 'Not every process reports its metrics.', GIVE_ADDRESSES)]
-  }
-  const known = new Set(['up', ...queries.map(({ name }) => name), ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
-  const blind = queries.flatMap(({ name, query }) => {
-    const isPossible = (series: string): boolean =>
-      !series.startsWith('node_') && (hasArchive(seen) || !series.startsWith('card_payments_archive_'))
-    const unknown = seriesOf(query).filter(series => !known.has(series) && isPossible(series))
-    return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
-  })
-  const mend = 'Load ops/alerts.yml and ops/dashboard.json of the release that runs.'
-  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
-  return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
-}
-
 function namesOf(builds: readonly { name: string; version: string | null }[], wanted: string | null): string {
   return builds.flatMap(({ name, version }) => (version === wanted ? [name] : [])).join(', ')
 }
@@ -181,11 +173,4 @@ function isAtLeast(version: string, supported: string): boolean {
   const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number)
   const [[major = 0, minor = 0], [wantedMajor = 0, wantedMinor = 0]] = [numbers(version), numbers(supported)]
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)
-}
-
-/** The names under which Prometheus stores the figures of a process; also of those that have no value yet. */
-function seriesIn(metrics: string): string[] {
-  return [...metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
-    type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
-  )
 }

@@ -20,13 +20,11 @@ describe('operator doctor: the checks of the archive', () => {
     userLacks: [],
     writerLacks: [],
     months: ['2020-12'],
-    isOwner: true,
-    nowMs: NOW_MS
+    isOwner: true
   }
-  const times = { redisMs: [NOW_MS - 10, NOW_MS + 10], serviceMs: NOW_MS } as const
   /** What is not well: state, check and sentence. */
   const judge = (change: Partial<ArchiveFacts>, url = VERIFIED, years = 0): string[] =>
-    judgeArchive({ ...facts, ...change }, url, { environment: 'live', archiveRetentionYears: years }, times)
+    judgeArchive({ ...facts, ...change }, url, { environment: 'live', archiveRetentionYears: years }, NOW_MS)
       .filter(({ state }) => state !== 'ok')
       .map(({ state, check, found }) => `${state}: ${check}: ${found}`)
 
@@ -48,13 +46,6 @@ describe('operator doctor: the checks of the archive', () => {
   it('require a primary of a supported version', () => {
     expect(judge({ serverVersion: 130_011 }).join()).to.match(/^problem: version of the archive: .* PostgreSQL 13/)
     expect(judge({ isStandby: true }).join()).to.match(/^problem: durability of the archive: .* standby/)
-  })
-
-  it('tolerate a clock difference of one second plus the duration of the query', () => {
-    const clock = (nowMs: number): string => judge({ nowMs }).join()
-    for (const byMs of [-1_010, 1_010]) expect(clock(NOW_MS + byMs)).to.equal('')
-    expect(clock(NOW_MS + 2_010)).to.match(/^warning: clock of the archive: .* 2\.0 s ahead of that of Redis/)
-    expect(clock(NOW_MS - 2_010)).to.match(/^warning: clock of the archive: .* 2\.0 s behind that of Redis/)
   })
 
   it('name up to five months that are past their retention, by the time of the service', () => {

@@ -30,8 +30,15 @@ describe('the processes that operator doctor looks for', () => {
   it('do not repeat what doctor has found by itself', () => {
     const away = { 'durable redis': "can't be asked", clock: 'is late' }
     const processes = NEEDED.map(name => ({ ...seen(name), ...(name === 'api' ? { problems: away } : {}) }))
-    expect(told(processes)).to.deep.equal(["problem: can't be asked", 'problem: is late'])
+    expect(told(processes)).to.deep.equal(["problem: api at a: can't be asked", 'problem: api at a: is late'])
     const known = [problem('durable redis', 'could not be used', 'Start it.')]
-    expect(told(processes, known)).to.deep.equal(['problem: is late'])
+    expect(told(processes, known)).to.deep.equal(['problem: api at a: is late'])
+  })
+  it('are named together where several say the same', () => {
+    const replicas = { replicas: 'Fewer than 1 replicas.' }
+    const processes = NEEDED.map(name => ({ ...seen(name), ...(name.endsWith('s') ? { warnings: replicas } : {}) }))
+    expect(told(processes)).to.deep.equal([
+      'warning: tokens at a, notifications at a, payments at a, timers at a, webhooks at a: Fewer than 1 replicas.'
+    ])
   })
 })
