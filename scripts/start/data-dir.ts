@@ -39,13 +39,6 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   return { dir: real, release: () => new Promise(resolve => server.close(() => resolve())) }
 }
 
-/** The pid of the `npm start` that uses `dir`, or undefined when none does. */
-export async function findUser(dir: string): Promise<number | undefined> {
-  const real = await realpath(dir).catch(() => undefined)
-  const holder = real === undefined ? undefined : await holderOf(lockAddress(real))
-  return holder === undefined ? undefined : Number(holder)
-}
-
 /** On Linux a socket without a file, which can't be left over; elsewhere a file in the directory. */
 function lockAddress(dir: string): string {
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 32)

@@ -58,8 +58,6 @@ export class Service {
   readonly #deaths = new Map<string, number>()
   #fault: string | undefined
   #isReady = false
-  /** The last requested rolling restart. */
-  #rolling: Promise<void> = Promise.resolve()
   #releaseLock: () => Promise<void> = async () => undefined
   #sinkOf = prefixedOutput([], { isColoured: false }, () => undefined)
 
@@ -86,26 +84,6 @@ export class Service {
   async stop(): Promise<void> {
     await this.#supervisor.stop()
     await this.#releaseLock()
-  }
-
-  /**
-   * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
-   * two instances of what listens no client is refused. Rejects when a process does not become ready; the others continue.
-   * A restart that is requested during another one follows it: some processes may run an older build.
-   */
-  rollingRestart(): Promise<void> {
-    this.#rolling = this.#rolling.catch(() => undefined).then(() => this.#restartInTurn())
-    return this.#rolling
-  }
-
-  async #restartInTurn(): Promise<void> {
-    const say = this.#sinkOf('start')
-    for (const process of this.#supervisor.workers) {
-      say(`${process.name} is restarted\n`)
-      await this.#supervisor.restart(process)
-      await this.untilReady()
-    }
-    say('every process was restarted\n')
   }
 
   /** Kills everything at once. */

@@ -2,7 +2,7 @@
  * `npm start`: runs the Procfile with everything it needs, until SIGINT or SIGTERM.
  *
  * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The death of npm and a closed
- * output have the same effect. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
+ * output have the same effect.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -62,7 +62,6 @@ try {
   })
   stopServiceOnSignals(service)
   const { ports, dataDir } = await service.start()
-  restartServiceOnSignal(service)
   write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
   isStarted = true
 } catch (error) {
@@ -97,12 +96,6 @@ function stopServiceOnSignals(service: Service): void {
   process.on('exit', () => service.killAll())
   stopWithoutReader(() => void stop('output closed', 1))
   stopWithNpm(reason => void stop(reason, 1))
-}
-
-function restartServiceOnSignal(service: Service): void {
-  process.on('SIGUSR2', () => {
-    service.rollingRestart().catch((error: unknown) => write(`The rolling restart ended early: ${String(error)}\n`))
-  })
 }
 
 /**

@@ -38,8 +38,6 @@ export class SupervisedProcess {
   readonly #stopping = new AbortController()
   #group: ProcessGroup | undefined
   #loop: Promise<void> | undefined
-  /** Set while a restart waits for the new instance. */
-  #onRestarted: (() => void) | undefined
 
   constructor(spec: ProcessSpec) {
     this.name = spec.name
@@ -62,24 +60,11 @@ export class SupervisedProcess {
     return this.#group?.signal(signal) ?? false
   }
 
-  /** TERM, KILL after `graceMs`, then a new instance at once. Resolves when that runs, which is before it is ready. */
-  async restart(graceMs: number): Promise<void> {
-    const group = this.#group
-    // Between two starts there is nothing to stop.
-    if (group === undefined || this.#stopping.signal.aborted) return
-    const restarted = new Promise<void>(resolve => {
-      this.#onRestarted = resolve
-    })
-    await group.stop(graceMs)
-    await restarted
-  }
-
   /** TERM, KILL after `graceMs`, no restart. Safe to call twice and before `start`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort()
     await this.#group?.stop(graceMs)
     await this.#loop
-    this.#onRestarted?.()
   }
 
   async #startOnce(): Promise<ProcessGroup> {
@@ -96,13 +81,6 @@ export class SupervisedProcess {
       const ending = group === undefined ? { code: 1, signal: null } : await group.ended
       this.#group = undefined
       if (this.#stopping.signal.aborted) return
-      if (this.#onRestarted !== undefined) {
-        group = await this.#startOnce().catch(() => undefined)
-        this.#onRestarted()
-        this.#onRestarted = undefined
-        if (this.#stopping.signal.aborted) await group?.stop(0)
-        continue
-      }
       deaths = Date.now() - startedMs >= HEALTHY_AFTER_MS ? 1 : deaths + 1
       this.#spec.onEnd(ending, pauseMs(deaths))
       await delay(pauseMs(deaths), this.#stopping.signal)

@@ -37,11 +37,6 @@ export class Supervisor {
     return this.#members.map(({ process }) => process)
   }
 
-  /** The processes that work for merchants, in the order of the Procfile. */
-  get workers(): readonly SupervisedProcess[] {
-    return this.#membersOf('work').map(({ process }) => process)
-  }
-
   get isStopping(): boolean {
     return this.#stop !== undefined
   }
@@ -52,12 +47,6 @@ export class Supervisor {
     if (!this.isStopping) return
     await process.stop(LATECOMER_GRACE_MS)
     throw new Error('The start was interrupted.')
-  }
-
-  /** Restarts one of `workers`. Resolves when the new instance runs, which is before it is ready. */
-  async restart(process: SupervisedProcess): Promise<void> {
-    const drainMs = this.#members.find(member => member.process === process)?.drainMs ?? 0
-    await process.restart(WORK_GRACE_MS + drainMs)
   }
 
   /** Stops everything within 15 s and the drain, and kills what is left. Safe to call twice: the second call waits too. */

@@ -5,10 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
+import { restarted } from '../support/processes.js'
 import type { Installation } from './installed-service.js'
-
-/** More than DRAIN_DELAY_MS of the drill and the 12 s that a stop may take. */
-const GRACE_MS = 20_000
 
 /** Runs the shipped script to its end. Resolves to what it prints, rejects with its complaint. */
 export async function restartBySystemctl(installation: Installation): Promise<string> {
@@ -46,6 +44,6 @@ async function answer(installation: Installation, verb: string, of: string): Pro
   }
   const process = processes.find(it => it.name === `${name}.${instance}`)
   if (process === undefined) throw new Error(`There is no unit ${of}.`)
-  if (verb === 'restart') await process.restart(GRACE_MS)
+  if (verb === 'restart') await restarted(process)
   return `${process.pid ?? 0}\n`
 }

@@ -73,7 +73,6 @@ describe('the commands of package.json', () => {
   }
 
   for (const [line, words] of [
-    ['rolling-restart', 'No npm start uses dist/no-such-folder.'],
     ['shop', 'Run `npm start` in another terminal first'],
     ['webhooks:listen', 'There is no demo merchant in dist/no-such-folder.']
   ] as const) {

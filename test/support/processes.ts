@@ -1,6 +1,8 @@
 /** Which processes of this machine a test has started: found by a marker in their command line. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
+import { until } from './conditions.js'
 
 const MARKER_LENGTH_MIN = 12
 
@@ -43,4 +45,11 @@ function commandLineOf(pid: string): string {
   } catch {
     return ''
   }
+}
+
+/** Sends TERM. Resolves when its supervisor has started it again, which is before it is ready. */
+export async function restarted(instance: SupervisedProcess): Promise<void> {
+  const { pid: before } = instance
+  instance.signal('SIGTERM')
+  await until(`${instance.name} runs again`, () => instance.pid !== undefined && instance.pid !== before)
 }

@@ -13,6 +13,7 @@ import { ownService } from '../../scripts/start/own-service.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
 import { afterLastTest } from './after-last-test.js'
+import { restarted } from './processes.js'
 
 export interface ServiceOptions {
   /** On top of the test's own settings, such as `{ NOT_FOUND_HORIZON_MS: '2000' }`. */
@@ -118,9 +119,15 @@ export class ServiceUnderTest {
       .map(([, { port }]) => `http://127.0.0.1:${port}`)
   }
 
-  /** Restarts every process that works for merchants, one after the other. */
+  /** Stops every process that works for merchants, one after the other; its supervisor starts it again. */
   async rollingRestart(): Promise<void> {
-    await this.#service?.rollingRestart()
+    const workers = this.#service?.processes.filter(
+      ({ name }) => !/^(network|redis|secrets-redis|postgres)\b/.test(name)
+    )
+    for (const worker of workers ?? []) {
+      await restarted(worker)
+      await this.untilReady()
+    }
   }
 
   /** What `payments.1` tells on its ops server: `/metrics`, `/readyz`. */

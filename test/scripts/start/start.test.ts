@@ -51,7 +51,7 @@ describe('npm start', () => {
     await rm(dir, { recursive: true, force: true })
   }
 
-  describe('in order: start, rolling restart, SIGTERM', () => {
+  describe('in order: start, SIGTERM', () => {
     before(start)
     after(clean)
 
@@ -59,30 +59,6 @@ describe('npm start', () => {
       const demo = JSON.parse(await readFile(join(dir, 'demo.json'), 'utf8')) as Record<string, string>
       for (const name of ['base_url', 'merchant_id', 'api_key', 'publishable_key'])
         expect(output).to.contain(demo[name])
-    })
-
-    it('restarts its processes for every request, also during a restart', async () => {
-      const restart = (): Promise<[number | null, string]> => {
-        const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start/rolling-restart'], {
-          env: { ...process.env, DATA_DIR: dir },
-          stdio: ['ignore', 'pipe', 'inherit']
-        })
-        let said = ''
-        tool.stdout.on('data', chunk => {
-          said += chunk
-        })
-        return new Promise(resolve => tool.once('close', code => resolve([code, said])))
-      }
-      const first = restart()
-      await until('the first process was restarted', () => output.includes('payments.1 is restarted'))
-      for (const [code, said] of await Promise.all([first, restart()])) {
-        expect(said.split('\n').sort().filter(Boolean)).to.deep.equal([
-          'api.1 is new, and ready',
-          'payments.1 is new, and ready',
-          'payments.2 is new, and ready'
-        ])
-        expect(code).to.equal(0)
-      }
     })
 
     it('stops everything on SIGTERM to npm', async () => {
