@@ -1,19 +1,12 @@
-/** `report daily|settlement`: sums and lines for accounting. */
+/** `report settlement`: every movement of money, for accounting. */
 import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
-import { authorizedCentsOf } from '../../machines/payment/sums.js'
 import type { OperatorConnection } from './connection.js'
-import { csvHeader, csvLine, type Field, isoTime, jsonOf, listing } from './output.js'
+import { csvHeader, csvLine, type Field, isoTime, jsonOf } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
 import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
-
-interface DailyOptions extends ScanOptions {
-  readonly on: number
-  readonly zone: string
-  readonly csv?: boolean
-}
 
 interface SettlementOptions extends ScanOptions {
   readonly from: number
@@ -27,16 +20,7 @@ Example:
   npm run --silent operator -- report settlement --from 2026-01-01 --to 2026-01-31 --zone America/Sao_Paulo > january.csv`
 
 export function reportCommand(program: Command, verb: VerbMaker): void {
-  const noun = program.command('report').description('Sums and lines for accounting, read at a bounded rate.')
-  const dailyVerb = verb<DailyOptions>(
-    noun.command('daily'),
-    { does: 'Payments that were created on a day, as they stand now: count and sums by merchant, status and brand.' },
-    daily
-  )
-    .requiredOption('--on <day>', 'the day, such as 2026-01-31', parseDay)
-    .option(...ZONE_OPTION)
-    .option('--csv', 'print CSV')
-  addScanOptions(dailyVerb)
+  const noun = program.command('report').description('Lines for accounting, read at a bounded rate.')
   const settlementVerb = verb<SettlementOptions>(
     noun.command('settlement'),
     {
@@ -49,54 +33,6 @@ export function reportCommand(program: Command, verb: VerbMaker): void {
     .option('--created-from <day>', 'leave out payments that were created before; none unless given', parseDay)
     .option(...ZONE_OPTION)
   addScanOptions(settlementVerb).addHelpText('after', EXAMPLES)
-}
-
-/** The sums of one group of payments. */
-interface Sums {
-  readonly merchantId: string
-  readonly status: string
-  readonly brand: string
-  count: number
-  amountCents: number
-  capturedCents: number
-  refundedCents: number
-}
-
-const DAILY_FIELDS: readonly Field<Sums>[] = [
-  ['merchant_id', 'MERCHANT ID', ({ merchantId }) => merchantId],
-  ['status', 'STATUS', ({ status }) => status],
-  ['brand', 'BRAND', ({ brand }) => brand],
-  ['count', 'COUNT', ({ count }) => count],
-  ['amount_cents', 'AMOUNT CENTS', ({ amountCents }) => amountCents],
-  ['captured_cents', 'CAPTURED CENTS', ({ capturedCents }) => capturedCents],
-  ['refunded_cents', 'REFUNDED CENTS', ({ refundedCents }) => refundedCents]
-]
-
-async function daily(
-  connection: OperatorConnection,
-  options: DailyOptions,
-  _: string,
-  world: OperatorWorld
-): Promise<Output> {
-  const groups = new Map<string, Sums>()
-  for await (const payment of scanPayments(connection, world, options, rangeOf(options.on, options.on, options.zone))) {
-    add(groups, payment)
-  }
-  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sums]) => sums)
-  const { json, text } = listing(rows, DAILY_FIELDS, 'No payment was created on that day.')
-  if (!options.csv) return { json, text }
-  return { json, text: [csvHeader(DAILY_FIELDS), ...rows.map(row => csvLine(DAILY_FIELDS, row))].join('').trimEnd() }
-}
-
-function add(groups: Map<string, Sums>, { terms, progress }: Payment): void {
-  const group = { merchantId: terms.merchantId, status: progress.status, brand: terms.card.brand }
-  const key = Object.values(group).join(' ')
-  const sums = groups.get(key) ?? { ...group, count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
-  groups.set(key, sums)
-  sums.count++
-  sums.amountCents += authorizedCentsOf(terms, progress)
-  sums.capturedCents += progress.capturedCents
-  sums.refundedCents += progress.refundedCents
 }
 
 async function settlement(

@@ -21,7 +21,12 @@ describe('operator with an archive', () => {
     const made = (await run('', 'merchant', 'create', 'Loja', '--json')).json() as { merchant_id: string }
     const id = await storePayment(servers.redis, made.merchant_id, Date.parse('2026-01-31T12:00:00Z'), {
       terms: { externalReference: 'order-7' },
-      progress: { status: 'captured', capturedCents: 1_000, references }
+      progress: {
+        status: 'captured',
+        capturedCents: 1_000,
+        capturedAtMs: Date.parse('2026-01-31T12:00:01Z'),
+        references
+      }
     })
     const payment = await createPaymentStore(unreplicated(servers.redis)).load(partitionOfPayment(id), paymentKeyOf(id))
     if (payment === null) throw new Error('it was stored')
@@ -31,9 +36,8 @@ describe('operator with an archive', () => {
     expect((await run('', 'payment', 'show', id)).err).to.contain('is not set in this process')
     expect((await run(archived.postgres.url, 'payment', 'show', id)).out).to.contain(id)
     expect((await run(archived.postgres.url, 'payment', 'search', 'order-7')).out).to.contain(id)
-    expect((await run(archived.postgres.url, 'report', 'daily', '--on', '2026-01-31', '--csv')).out).to.contain(
-      made.merchant_id
-    )
+    const days = ['--from', '2026-01-31', '--to', '2026-01-31']
+    expect((await run(archived.postgres.url, 'report', 'settlement', ...days)).out).to.contain(id)
     expect((await run('postgres://127.0.0.1:1/archive', 'payment', 'show', id)).err).to.contain('ECONNREFUSED')
   })
 

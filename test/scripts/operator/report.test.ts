@@ -45,35 +45,6 @@ describe('operator report', () => {
     padaria = await newMerchant('Padaria')
   })
 
-  it('daily: counts and sums by merchant, status and brand, as table, CSV and JSON', async () => {
-    await stored(loja, '2026-01-31T00:00:00Z', captured('2026-01-31T00:00:01Z'))
-    await stored(loja, '2026-01-31T23:59:59Z', captured('2026-02-01T00:00:01Z'))
-    await stored(padaria, '2026-01-31T12:00:00Z', captured('2026-01-31T12:00:01Z', { refundedCents: 300 }))
-    await stored(loja, '2026-02-01T00:00:00Z', captured('2026-02-01T00:00:01Z'))
-    const { out } = await run('daily', '--on', '2026-01-31', '--csv')
-    expect(out.split('\n')[0]).to.equal('merchant_id,status,brand,count,amount_cents,captured_cents,refunded_cents')
-    expect(out.trimEnd().split('\n').slice(1)).to.have.members([
-      `${loja},captured,visa,2,2000,2000,0`,
-      `${padaria},captured,visa,1,1000,1000,300`
-    ])
-    const json = (await run('daily', '--on', '2026-01-31', '--merchant', padaria, '--json')).json()
-    expect(json).to.deep.equal([
-      {
-        merchant_id: padaria,
-        status: 'captured',
-        brand: 'visa',
-        count: 1,
-        amount_cents: 1_000,
-        captured_cents: 1_000,
-        refunded_cents: 300
-      }
-    ])
-    expect((await run('daily', '--on', '2026-01-30')).out).to.equal('No payment was created on that day.\n')
-    expect((await run('daily', '--on', '2026-01-31', '--zone', 'America/Sao_Paulo')).out).to.match(
-      new RegExp(`${loja} +captured +visa +2 +2000`)
-    )
-  })
-
   it('settlement: lists captures, refunds and chargebacks by their time', async () => {
     const early = captured('2026-01-01T00:00:00Z', {
       status: 'partially_refunded',
@@ -129,7 +100,7 @@ describe('operator report', () => {
   })
 
   it('says what is wrong with its days', async () => {
-    expect((await run('daily')).code).to.equal(2)
+    expect((await run('settlement')).code).to.equal(2)
     const reversed = await run('settlement', '--from', '2026-02-01', '--to', '2026-01-01')
     expect(reversed).to.include({ code: 2, out: '' })
     expect(reversed.err).to.contain('The last day is before the first one.')
