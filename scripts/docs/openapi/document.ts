@@ -13,7 +13,6 @@ import { isRecord } from '../../../runtime/json.js'
 import { answerExample } from './answer-examples.js'
 import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
-import { linkComponents, linksOf } from './links.js'
 import { bodyOf, queryParameters } from './requests.js'
 import { webhookEvents } from './webhooks.js'
 
@@ -72,7 +71,7 @@ function newComponents(): Components {
 
 /** The document with its key and with the components that it uses. */
 function completed(components: Components, key: string, description: string, document: Json): Json {
-  const all = { ...components, parameters: parameterComponents, headers: headerComponents, links: linkComponents }
+  const all = { ...components, parameters: parameterComponents, headers: headerComponents }
   const whole = { ...document, security: [{ [key]: [] }] }
   return withoutLinks({
     ...whole,
@@ -150,8 +149,7 @@ function answers(id: string, { answers: known }: RouteFacts, movesMoney: boolean
       description: means,
       headers: headersOf(status, movesMoney),
       ...(schema && {
-        content: { 'application/json': { schema: schema.reference, example: answerExample(id, status) } },
-        ...linksOf(schema)
+        content: { 'application/json': { schema: schema.reference, example: answerExample(id, status) } }
       })
     }
   ])
