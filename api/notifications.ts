@@ -18,7 +18,7 @@ await runProcess('notifications', async context => {
     log
   })
   const server = await serve(app, {
-    host: config.notificationsHost,
+    host: config.host,
     port: config.notificationsPort,
     log,
     drainDelayMs: config.drainDelayMs,

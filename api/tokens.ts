@@ -38,7 +38,7 @@ await runProcess('tokens', async context => {
     }),
     limits: createTokenLimits(secrets, limit, issueLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,
-    hostedFields: loadHostedFields(config.fieldsReleasesDir),
+    hostedFields: loadHostedFields(),
     log,
     requestLogLevel: config.requestLogLevel
   })

@@ -149,17 +149,27 @@ export function delays(value: string): readonly number[] {
 
 const DAYS_MAX = 30
 
-/** Days by name, such as `visa=5,elo=15`. */
-export function daysByName(value: string): Readonly<Record<string, number>> {
-  const days: Record<string, number> = {}
-  for (const part of value.split(',').filter(Boolean)) {
-    const [, name = '', count] = /^([a-z]+)=(\d{1,2})$/.exec(part.trim()) ?? []
-    if (!(Number(count) >= 1 && Number(count) <= DAYS_MAX)) {
-      throw new RangeError(`must look like visa=5,elo=15, with 1 to ${DAYS_MAX} days`)
-    }
-    days[name] = Number(count)
+/** Days of all, and of some by name. */
+export interface DaysByName {
+  readonly days: number
+  readonly byName: Readonly<Record<string, number>>
+}
+
+/** Such as `7,visa=5,elo=15`. */
+export function daysByName(value: string): DaysByName {
+  const [first = '', ...others] = partsOf(value)
+  const byName: Record<string, number> = {}
+  for (const part of others) {
+    const [, name = '', days = ''] = /^([a-z]+)=(\d+)$/.exec(part) ?? []
+    byName[name] = daysIn(days)
   }
-  return days
+  return { days: daysIn(first), byName }
+}
+
+function daysIn(text: string): number {
+  const days = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  if (days >= 1 && days <= DAYS_MAX) return days
+  throw new RangeError(`must look like 7,visa=5,elo=15, with 1 to ${DAYS_MAX} days`)
 }
 
 function partsOf(value: string): readonly string[] {

@@ -18,7 +18,6 @@ const EXPORT_TIMEOUT_MS = 2_000
 interface TraceExport {
   /** Base address of a collector that speaks OTLP over HTTP. */
   readonly otlpEndpoint: string
-  readonly tracesSampler: 'parentbased_traceidratio' | 'traceidratio'
   /** 0 to 1. */
   readonly tracesSampled: number
   readonly environment: string
@@ -27,13 +26,12 @@ interface TraceExport {
 /** Records steps from now on. `stop` sends the rest. */
 export function exportTraces(
   processName: string,
-  { otlpEndpoint, tracesSampler, tracesSampled, environment }: TraceExport,
+  { otlpEndpoint, tracesSampled, environment }: TraceExport,
   log: Logger
 ): { stop(): Promise<void> } {
   const warn = (message: string): void =>
     warnRateLimited(log, { collector: otlpEndpoint, problem: message }, 'traces do not reach their collector')
   diag.setLogger({ error: warn, warn, info: warn, debug: warn, verbose: warn }, DiagLogLevel.WARN)
-  const ratio = new TraceIdRatioBasedSampler(tracesSampled)
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       'service.namespace': 'card-payments',
@@ -41,7 +39,7 @@ export function exportTraces(
       'service.version': version,
       'deployment.environment.name': environment
     }),
-    sampler: tracesSampler === 'traceidratio' ? ratio : new ParentBasedSampler({ root: ratio }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(tracesSampled) }),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({

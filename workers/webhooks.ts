@@ -17,7 +17,6 @@ import { warnOfFailures } from './webhooks/failure-watch.js'
 import { createSender } from './webhooks/sender.js'
 import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metrics.js'
 
-const DAY_MS = 24 * 3_600_000
 /** How long a stop waits for deliveries in flight (ms); lifecycle.ts allows 12 s for everything. */
 const PATIENCE_MS = 6_000
 /** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
@@ -44,7 +43,6 @@ await runProcess('webhooks', async context => {
     {
       queue: createWebhookQueue(redis, {
         delaysMs,
-        retentionMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => {
           metrics.dropped(count)

@@ -9,6 +9,8 @@ import { apiMetrics, type ShedReason } from './api-metrics.js'
 import { ServiceError } from './service-error.js'
 
 const SHARE = 3
+/** More would only wait longer for the one thread of the process. */
+const IN_FLIGHT_MAX = 2_048
 
 export class Admission {
   readonly #limit: number
@@ -16,7 +18,7 @@ export class Admission {
   #inFlight = 0
 
   /** `limit`: requests that may be in flight at the same time. */
-  constructor(limit: number) {
+  constructor(limit = IN_FLIGHT_MAX) {
     this.#limit = limit
   }
 

@@ -20,8 +20,8 @@ export function capabilitiesOf(config: Config): Shown<typeof capabilitiesSchema>
     max_installments: INSTALLMENTS_MAX,
     cnpj_with_letters: config.cnpjWithLetters === 'yes',
     authorize_within_seconds: config.authoriseWithinMs / 1_000,
-    preauth_ttl_days: config.preauthTtlDays,
-    preauth_ttl_days_by_brand: config.preauthTtlDaysByBrand,
+    preauth_ttl_days: config.preauthTtlDays.days,
+    preauth_ttl_days_by_brand: config.preauthTtlDays.byName,
     idempotency_retention_days: config.idempotencyRetentionDays,
     rate_limit:
       config.rateLimitPerSecond === 0

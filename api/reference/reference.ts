@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs'
 import type Router from '@koa/router'
-import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import type { RequestState } from '../http/context.js'
 import { etagOf, type StaticFile, sendFile } from '../http/middleware/answer.js'
@@ -30,11 +29,11 @@ const DOCUMENTS = [
   ['openapi-tokens-3.0.json', 'tokens']
 ] as const
 
-/** Null when the configuration does not serve it. */
+/** Null in live: merchants try the API in the test environment. */
 export function loadReference(config: Config): Reference | null {
-  if (config.environment === 'live' && config.referencePage === 'test') return null
+  if (config.environment === 'live') return null
   const files = [
-    ['/docs', () => fileOf('text/html; charset=utf-8', pageFor(config.environment))],
+    ['/docs', () => fileOf('text/html; charset=utf-8', read('page.html'))],
     ['/docs/page.js', () => fileOf(SCRIPT, read('page.js'))],
     ['/docs/page.css', () => fileOf(STYLE, read('page.css'))],
     ['/docs/swagger-ui-bundle.js', () => fileOf(SCRIPT, read('swagger-ui-bundle.js'))],
@@ -62,11 +61,6 @@ export function loadReference(config: Config): Reference | null {
 export function addReferenceRoutes(router: Router<RequestState>, { files, contentSecurityPolicy }: Reference): void {
   const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' }
   for (const [path, readFile] of files) router.get(path, ctx => sendFile(ctx, readFile(), headers))
-}
-
-/** The page. It can send requests in the test environment only. */
-function pageFor(environment: Environment): string {
-  return read('page.html').replace('data-environment="live"', `data-environment="${environment}"`)
 }
 
 /** The document with the address of this installation. */

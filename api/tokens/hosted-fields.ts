@@ -3,8 +3,9 @@
  * only their hashes, so that no other script can run in it.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type Router from '@koa/router'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { etagOf, SECURITY_HEADERS, type StaticFile, sendFile, setHeaders } from '../http/middleware/answer.js'
@@ -32,14 +33,15 @@ const BRIEFLY = 'public, max-age=300'
 /** Revalidated by each request, so that page and API are of the same release. */
 const ASK_AGAIN = 'no-cache'
 const FOLDER = new URL('../../hosted-fields/', import.meta.url)
+const EARLIER = fileURLToPath(new URL('earlier', FOLDER))
 
 /**
- * Reads the build in dist/hosted-fields, and from `releasesDir` ('': none) earlier builds of fields.js that merchants may
- * have pinned. Throws when a file is missing, or its content does not match its name.
+ * Reads the build in dist/hosted-fields, and from `earlierDir`, where there is such a folder, earlier builds of fields.js that
+ * merchants may have pinned (`<version>.js`). Throws when a file is missing, or its content does not match its name.
  */
-export function loadHostedFields(releasesDir: string): HostedFields {
+export function loadHostedFields(earlierDir = EARLIER): HostedFields {
   const current = releaseOf(readFileSync(new URL('fields.js', FOLDER)))
-  const earlier = releasesDir === '' ? [] : readReleases(releasesDir)
+  const earlier = existsSync(earlierDir) ? readReleases(earlierDir) : []
   return {
     current,
     releases: new Map([...earlier, current].map(release => [release.version, release])),

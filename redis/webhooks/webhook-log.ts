@@ -1,7 +1,7 @@
 /**
  * The log of webhook events, for operators: where an event is, what was tried, and how it is sent again.
  *
- * Delivered and undeliverable events are kept for WEBHOOK_RETENTION_DAYS. An event that is sent again has the same bytes and
+ * Delivered and undeliverable events are kept for 30 days (logged-event.ts). An event that is sent again has the same bytes and
  * stands behind the others of its payment. It is due by the clock of Redis: that of an operator's machine may be wrong.
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.

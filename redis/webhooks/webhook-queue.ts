@@ -13,6 +13,7 @@ import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { DamagedValue, required, storedValue } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
+import { RETENTION_DAYS } from './logged-event.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { type Attempt, decodeQueued, encodeAttempt, type QueuedEvent } from './webhook-event.js'
 
@@ -38,6 +39,7 @@ const fireWebhooks = defineNamedScript<{
 
 /** Attempts that are kept per merchant, about. */
 const ATTEMPTS_KEPT = 1_000
+const RETENTION_MS = RETENTION_DAYS * 24 * 3_600_000
 /** Endpoints of a partition that one round looks at. */
 const LINES_MAX = 500
 
@@ -95,8 +97,6 @@ export interface Result {
 export interface QueueOptions {
   /** Gaps between attempts. */
   readonly delaysMs: readonly number[]
-  /** How long what was delivered is remembered. */
-  readonly retentionMs: number
   /** Undeliverable events that are kept per merchant; the oldest go first. */
   readonly undeliverableMax: number
   /** Undeliverable events were dropped because they are too many or too old. */
@@ -258,11 +258,11 @@ function givenOf(
   { stored, event, damage, delivery, failingStored }: FirstEvent,
   { event: result, dueMs, failing, lookMs, follow }: Conclusion,
   { attempt, room }: Result,
-  { delaysMs, retentionMs, undeliverableMax, now }: QueueOptions
+  { delaysMs, undeliverableMax, now }: QueueOptions
 ) {
   const nowMs = now()
   // Counted from the last attempt that an event may get: a short retention must not drop it at once.
-  const undeliverableMs = retentionMs + spanMs(delaysMs)
+  const undeliverableMs = RETENTION_MS + spanMs(delaysMs)
   return {
     group: WEBHOOKS_GROUP,
     entry: entry.entryId,
@@ -278,7 +278,7 @@ function givenOf(
     attemptsKept: ATTEMPTS_KEPT,
     short: event?.short,
     occurredMs: event?.change.occurredAtMs,
-    journalFromMs: Math.max(0, nowMs - retentionMs),
+    journalFromMs: Math.max(0, nowMs - RETENTION_MS),
     undeliverableMax,
     undeliverableFromMs: Math.max(0, nowMs - undeliverableMs),
     undeliverableMs,

@@ -17,12 +17,14 @@ export const archiveSettings = {
     [1, 3_650],
     'Days that a payment rests in Redis, since its last change, before it moves to the archive.'
   ),
-  archivePerSecond: integer(
-    'ARCHIVE_PER_SECOND',
-    ['archive'],
-    2_000,
-    [1, 100_000],
-    'Payments that move to the archive in a second, at most.'
+  archivePerSecond: undocumented(
+    integer(
+      'ARCHIVE_PER_SECOND',
+      ['archive'],
+      2_000,
+      [1, 100_000],
+      'Payments that move to the archive in a second, at most.'
+    )
   ),
   archiveTimeoutMs: undocumented(
     integer(

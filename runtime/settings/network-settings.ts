@@ -1,5 +1,5 @@
 /** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
-import { anyText, delays, httpUrl, integer, secret, setting, undocumented } from '../setting.js'
+import { delays, httpUrl, integer, secret, setting, undocumented } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 
@@ -112,12 +112,6 @@ export const networkSettings = {
     ['api'],
     '',
     'Test environment: where the simulator of the card network is controlled, for `POST /v1/test/payments/{id}/chargeback`. Empty: that route answers 409.'
-  ),
-  notificationsHost: anyText(
-    'NOTIFICATIONS_HOST',
-    ['notifications'],
-    '127.0.0.1',
-    'Address on which `notifications` listens; HOST does not move it. Live: one that the card network reaches.'
   ),
   notificationsPort: integer(
     'NOTIFICATIONS_PORT',

@@ -3,7 +3,7 @@ import { daysByName, integer, oneOf, setting, undocumented } from '../setting.js
 
 const HOUR_MS = 3_600_000
 /** For the slowest usual health checks of load balancers: every 30 s, two failures. */
-export const DRAIN_DELAY_MAX_MS = 60_000
+const DRAIN_DELAY_MAX_MS = 60_000
 
 export const paymentSettings = {
   resultWaitMs: undocumented(
@@ -21,13 +21,6 @@ export const paymentSettings = {
     100,
     [0, 1_000_000],
     'Requests per second and API key; to `tokens`, half of it from one address. 0: no limit.'
-  ),
-  maxInFlight: integer(
-    'MAX_IN_FLIGHT',
-    ['api'],
-    2_048,
-    [4, 100_000],
-    'Requests that one `api` process works on at the same time; beyond it, and beyond the fair share of a merchant, 503.'
   ),
   shedAfterMs: undocumented(
     integer(
@@ -68,18 +61,11 @@ export const paymentSettings = {
       'Age at which a new payment fails instead of being sent to the card network, after an outage of the workers (ms).'
     )
   ),
-  preauthTtlDays: integer(
+  preauthTtlDays: setting(
     'PREAUTH_TTL_DAYS',
     ['api'],
-    7,
-    [1, 30],
-    'Days in which a pre-authorisation can be captured.'
-  ),
-  preauthTtlDaysByBrand: setting(
-    'PREAUTH_TTL_DAYS_BY_BRAND',
-    ['api'],
-    '',
-    'Exceptions by brand, such as `visa=5,elo=15`; at most 30.',
+    '7',
+    'Days in which a pre-authorisation can be captured, at most 30; then exceptions by brand, such as `7,visa=5,elo=15`.',
     daysByName
   ),
   idempotencyRetentionDays: integer(

@@ -31,7 +31,12 @@ export const processSettings = {
     '.data',
     'Folder of `npm start` for its data. In each installation `api` and `payments` keep below it what they have seen last (`seen`), so that older Redis data is noticed.'
   ),
-  host: anyText('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
+  host: anyText(
+    'HOST',
+    ['api', 'tokens', 'notifications', 'network'],
+    '127.0.0.1',
+    'Address on which the process listens. Under `npm start` the card-network simulator stays on 127.0.0.1: its control routes have no password.'
+  ),
   port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer(
     'TOKENS_PORT',
@@ -46,31 +51,12 @@ export const processSettings = {
     'http://localhost:3001',
     'Public address of `tokens`, which merchants see in /v1/capabilities. Live: https.'
   ),
-  referencePage: oneOf(
-    'REFERENCE_PAGE',
-    ['api'],
-    ['test', 'always'],
-    'test',
-    'Where `api` serves the reference page `/docs` and the OpenAPI documents, without a key: in the test environment only, or in live too.'
-  ),
   trustedProxies: integer(
     'TRUSTED_PROXIES',
     ['tokens'],
     0,
     [0, 10],
     'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the client is the peer of the connection.'
-  ),
-  fieldsReleasesDir: anyText(
-    'FIELDS_RELEASES_DIR',
-    ['tokens'],
-    '',
-    'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
-  ),
-  networkHost: anyText(
-    'NETWORK_HOST',
-    ['network'],
-    '127.0.0.1',
-    'Address on which the card-network simulator listens (test environment). Its control routes have no password.'
   ),
   networkPort: integer(
     'NETWORK_PORT',

@@ -4,7 +4,7 @@ import { delays, integer, keyFile, networks, setting, undocumented } from '../se
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
     'WEBHOOK_ALLOWED_NETWORKS',
-    ['api', 'webhooks', 'operator'],
+    ['api', 'webhooks'],
     '',
     'CIDR ranges that webhooks may reach although they are not public.',
     networks
@@ -38,13 +38,6 @@ export const webhookSettings = {
       [10, 60_000],
       'How often `timers` looks for retries of webhooks that are due (ms).'
     )
-  ),
-  webhookRetentionDays: integer(
-    'WEBHOOK_RETENTION_DAYS',
-    ['webhooks', 'operator'],
-    30,
-    [1, 3_650],
-    'How long an event can be replayed after its delivery or its last attempt (days).'
   ),
   webhookUndeliverableMax: undocumented(
     integer(

@@ -93,7 +93,7 @@ function errorTable(): string {
 }
 
 function fieldsScript(): string {
-  const { version, integrity } = loadHostedFields('').current
+  const { version, integrity } = loadHostedFields().current
   return [
     '```html',
     `<script src="{tokens}/v1/fields/${version}/fields.js"`,

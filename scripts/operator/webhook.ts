@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { type LoggedState, loggedStates as states } from '../../machines/status-change.js'
 import { unreplicated } from '../../redis/connection/writes.js'
-import { byTime, type LoggedEvent } from '../../redis/webhooks/logged-event.js'
+import { byTime, type LoggedEvent, RETENTION_DAYS } from '../../redis/webhooks/logged-event.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
@@ -175,9 +175,8 @@ function replayed(count: number): Output {
 async function found(connection: OperatorConnection, eventId: string): Promise<LoggedEvent> {
   const event = await eventLogOf(connection).find(eventId, await merchantIds(connection))
   if (event !== null) return event
-  const days = connection.config.webhookRetentionDays
   throw new Error(
-    `There is no event ${eventId}: none that is waiting, and none that was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
+    `There is no event ${eventId}: none that is waiting, and none that was delivered or given up in the last ${RETENTION_DAYS} days. \`webhook list\` shows ids.`
   )
 }
 

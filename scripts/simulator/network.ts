@@ -10,7 +10,7 @@ await runProcess('network', async ({ config, log, onStop }) => {
     )
   }
   const simulator = await startSimulator({
-    host: config.networkHost,
+    host: config.host,
     port: config.networkPort,
     ledgerFile: join(config.dataDir, 'network-ledger.jsonl'),
     merchantId: config.networkMerchantId,

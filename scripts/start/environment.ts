@@ -74,7 +74,8 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   }
   const portVariable = portVariables[instance.name]
   const place = ports.get(name)
-  if (portVariable !== undefined && place !== undefined) env[portVariable] = String(place.port)
+  if (portVariable !== undefined && place !== undefined)
+    Object.assign(env, { HOST: place.host, [portVariable]: String(place.port) })
   for (const variable of variablesKeptFrom(instance.name)) delete env[variable]
   if (instance.name === 'webhooks' && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
   return env

@@ -60,19 +60,22 @@ export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly hos
 /** Instance k of a listening process gets the port of the first one + 10 (k - 1). */
 const INSTANCE_STEP = 10
 
+/** Its control routes have no password. */
+const SIMULATOR_HOST = '127.0.0.1'
+
 /**
  * A port for every instance that listens. Rejects with one sentence for every port that is taken or used twice, which
  * names the variable to change.
  */
 export async function planPorts(
   instances: readonly Pick<PlannedInstance, 'name' | 'instance'>[],
-  config: Pick<Config, 'host' | 'port' | 'tokensPort' | `network${'Host' | 'Port'}` | `notifications${'Host' | 'Port'}`>
+  config: Pick<Config, 'host' | 'port' | 'tokensPort' | 'networkPort' | 'notificationsPort'>
 ): Promise<PortPlan> {
   const places: Readonly<Record<string, { base: number; host: string }>> = {
     api: { base: config.port, host: config.host },
     tokens: { base: config.tokensPort, host: config.host },
-    network: { base: config.networkPort, host: config.networkHost },
-    notifications: { base: config.notificationsPort, host: config.notificationsHost }
+    network: { base: config.networkPort, host: SIMULATOR_HOST },
+    notifications: { base: config.notificationsPort, host: config.host }
   }
   const plan = new Map<string, { port: number; host: string }>()
   const problems: string[] = []

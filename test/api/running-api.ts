@@ -93,7 +93,7 @@ export async function startApi(
     log,
     reference: loadReference(config),
     authenticator,
-    admission: options.admission ?? new Admission(config.maxInFlight),
+    admission: options.admission ?? new Admission(),
     rateLimiter: options.rateLimiter ?? null,
     payments,
     cards: {

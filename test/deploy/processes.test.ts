@@ -93,7 +93,7 @@ describe('deploy/compose.yaml and deploy/kubernetes', () => {
     for (const planOf of [waysToRun['compose.yaml'], waysToRun['Kubernetes']]) {
       for (const name of names) {
         const environment = planOf?.(name).environment ?? {}
-        const hosts = ['HOST', 'NOTIFICATIONS_HOST', 'OPS_HOST'].filter(variable => usesOf(variable).includes(name))
+        const hosts = ['HOST', 'OPS_HOST'].filter(variable => usesOf(variable).includes(name))
         expect(
           hosts.map(variable => environment[variable]),
           name

@@ -1,21 +1,17 @@
 import { expect } from 'chai'
 import { ConfigError, readConfig } from '../../runtime/config.js'
 
-describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
-  const read = (text: string) =>
-    readConfig({ SERVICE_ENV: 'test', PREAUTH_TTL_DAYS_BY_BRAND: text }).preauthTtlDaysByBrand
+describe('PREAUTH_TTL_DAYS', () => {
+  const read = (text: string) => readConfig({ SERVICE_ENV: 'test', PREAUTH_TTL_DAYS: text }).preauthTtlDays
 
-  it('has days by name', () => {
-    expect(read('visa=5, elo=15')).to.deep.equal({ visa: 5, elo: 15 })
+  it('has the days of all brands, and of some by name', () => {
+    expect(read('7, visa=5, elo=15')).to.deep.equal({ days: 7, byName: { visa: 5, elo: 15 } })
+    expect(read('30')).to.deep.equal({ days: 30, byName: {} })
   })
 
-  for (const [text, problem] of [
-    ['visa=0', /must look like visa=5,elo=15, with 1 to 30 days/],
-    ['visa=31', /with 1 to 30 days/],
-    ['visa', /must look like/]
-  ] as const) {
+  for (const text of ['0', '31', 'visa=5', '7,visa=0', '7,visa=31', '7,visa', '7,5', '7,visa=5.5', '100']) {
     it(`refuses ${text}`, () => {
-      expect(() => read(text)).to.throw(ConfigError, problem)
+      expect(() => read(text)).to.throw(ConfigError, /must look like 7,visa=5,elo=15, with 1 to 30 days/)
     })
   }
 })

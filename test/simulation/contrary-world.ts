@@ -35,7 +35,11 @@ export interface ContraryOptions {
 const LIST_AFTER_MS = (72 * 3_600_000) / 15
 const LASTS_MAX_MS = 2.5 * LIST_AFTER_MS
 /** A hold lasts for longer than most doubts about it, and less long than the world. */
-const SETTINGS = { environment: 'live', reconcileListAfterMs: LIST_AFTER_MS, preauthTtlDays: 1 / 64 } as const
+const SETTINGS = {
+  environment: 'live',
+  reconcileListAfterMs: LIST_AFTER_MS,
+  preauthTtlDays: { days: 1 / 64, byName: {} }
+} as const
 /** Merchants repeat a request less and less often (ms). */
 const PATIENCE_MS = 900_000
 const PAYMENTS_MIN = 2

@@ -147,7 +147,7 @@ async function untilExpired({ world, installation }: Stage, paymentId: string): 
     return text !== null && decodePayment(text, paymentKeyOf(paymentId)).progress.status === 'expired'
   }
   // Time in which the outside has nothing planned is skipped: that makes such a life a hundred times shorter.
-  await world.pause(installation.config.preauthTtlDays * DAY_MS)
+  await world.pause(installation.config.preauthTtlDays.days * DAY_MS)
   while (!isExpired()) await world.pause(500)
 }
 

@@ -48,7 +48,6 @@ import { runTimers } from './simulated-timers.js'
 import { watchedLog } from './watched-log.js'
 import { Process, type World } from './world.js'
 
-const DAY_MS = 24 * 3_600_000
 /** Longer than any trouble of the network, as 72 h are. */
 const GIVE_NOTIFICATION_UP_AFTER_MS = 700_000
 const WORKER = 'payments.'
@@ -244,7 +243,6 @@ export class Installation {
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, {
         delaysMs,
-        retentionMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
         now: systemClock.now

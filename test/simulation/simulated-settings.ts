@@ -43,7 +43,7 @@ const WINDOW_DAYS = 1 / 1024
 
 export function simulatedConfig(hasArchive: boolean): Config {
   const archiveUrl = hasArchive ? 'postgresql://archive.example/payments' : ''
-  return { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS, archiveUrl }
+  return { ...readConfig(SETTINGS), preauthTtlDays: { days: WINDOW_DAYS, byName: {} }, archiveUrl }
 }
 
 export const noLock: PaymentLock = { withLock: (_, work) => work(endlessLease) }

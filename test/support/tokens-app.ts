@@ -123,7 +123,7 @@ class TokensAppUnderTest {
       }),
       limits: createTokenLimits(this.redis.secrets, limit, issued, log),
       trustedProxies,
-      hostedFields: loadHostedFields(''),
+      hostedFields: loadHostedFields(),
       log,
       requestLogLevel: 'debug'
     })

@@ -80,7 +80,6 @@ const noMetrics = {
 
 /** A queue that keeps what is given up and says nothing about what it drops. */
 export const plainQueue = {
-  retentionMs: 30 * 24 * 3_600_000,
   /** With jitter, four days. */
   delaysMs: [80 * 3_600_000],
   undeliverableMax: 100_000,

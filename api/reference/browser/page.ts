@@ -1,6 +1,6 @@
 /**
- * The reference page: Swagger UI over /openapi.json, or over /openapi-tokens.json, in the colour scheme of the system. It can send requests in the test
- * environment only: a key that moves money does not belong into a page.
+ * The reference page: Swagger UI over /openapi.json, or over /openapi-tokens.json, in the colour scheme of the system. It sends
+ * requests, so it exists in the test environment only: a key that moves money does not belong into a page.
  */
 
 declare const SwaggerUIBundle: ((options: Readonly<Record<string, unknown>>) => SwaggerUi) & {
@@ -94,9 +94,8 @@ function keyInAddress(name: 'api_key' | 'publishable_key'): string | null {
 }
 
 new MutationObserver(completeControls).observe(document.body, { childList: true, subtree: true })
-const isTest = document.getElementById('reference')?.dataset['environment'] === 'test'
 const isOfTokens = new URLSearchParams(location.search).get('document') === 'tokens'
-const key = isTest ? keyInAddress(isOfTokens ? 'publishable_key' : 'api_key') : null
+const key = keyInAddress(isOfTokens ? 'publishable_key' : 'api_key')
 const ui = SwaggerUIBundle({
   url: isOfTokens ? 'openapi-tokens.json' : 'openapi.json',
   dom_id: '#reference',
@@ -115,7 +114,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
-  supportedSubmitMethods: isTest ? ['get', 'post', 'put', 'delete'] : [],
+  supportedSubmitMethods: ['get', 'post', 'put', 'delete'],
   // A typed key is lost when the page closes.
   persistAuthorization: false
 })

@@ -140,8 +140,7 @@ describe('GET /v1/capabilities', () => {
     const env = {
       RATE_LIMIT_PER_SECOND: '0',
       CNPJ_WITH_LETTERS: 'yes',
-      PREAUTH_TTL_DAYS: '5',
-      PREAUTH_TTL_DAYS_BY_BRAND: 'visa=3,elo=15',
+      PREAUTH_TTL_DAYS: '5,visa=3,elo=15',
       TOKENS_URL: 'https://tokens.example'
     }
     expect(await capabilitiesWith(env)).to.deep.include({

@@ -3,9 +3,9 @@ import { requireKnownBrands } from '../../../api/payments/brand-days.js'
 import { cardBrands } from '../../../machines/card-brands.js'
 import { ConfigError } from '../../../runtime/config.js'
 
-describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
+describe('the brands of PREAUTH_TTL_DAYS', () => {
   const take = (...brands: readonly string[]): void =>
-    requireKnownBrands({ preauthTtlDaysByBrand: Object.fromEntries(brands.map(brand => [brand, 5])) })
+    requireKnownBrands({ preauthTtlDays: { days: 7, byName: Object.fromEntries(brands.map(brand => [brand, 5])) } })
 
   it('takes every brand of the card network', () => {
     expect(() => take(...cardBrands)).not.to.throw()

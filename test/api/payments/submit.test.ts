@@ -181,11 +181,13 @@ describe('the window of a new payment', () => {
   const test = useRedis()
 
   it('4.2: is that of the brand of its card, else that of all brands', async () => {
-    for (const [preauthTtlDaysByBrand, days] of [
+    for (const [byName, days] of [
       [{ visa: 5, elo: 15 }, 5],
       [{ elo: 15 }, 7]
     ] as const) {
-      const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, preauthTtlDaysByBrand } }))
+      const path = await aCommandPath(test, ({ config }) => ({
+        config: { ...config, preauthTtlDays: { days: 7, byName } }
+      }))
       const created = await path.payments.create(aScope(`k${days}`), aCreateRequest(await path.token()))
       expect(created).to.have.nested.property('terms.card.brand', 'visa')
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)

@@ -16,7 +16,6 @@ const SENTENCES: readonly (readonly [page: string, setting: keyof Config, words:
   ['PAYMENTS', 'reconcileListAfterMs', 'listed for manual review after 72 h'],
   ['PAYMENTS', 'resultWaitMs', '(`Prefer: wait=N`, 8 s by default)'],
   ['SECURITY', 'tokenTtlMs', 'in it, after 15 min or'],
-  ['WEBHOOKS', 'webhookRetentionDays', 'it is kept for another 30 days'],
   ['WEBHOOKS', 'webhookRetryDelaysMs', '5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h, 24 h and 24 h'],
   ['WEBHOOKS', 'webhookTimeoutMs', 'within 10 seconds'],
   ['WEBHOOKS', 'webhookUndeliverableMax', 'the newest 100,000 of them']

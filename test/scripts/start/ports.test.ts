@@ -3,15 +3,7 @@ import { expect } from 'chai'
 import { freePort, planPorts } from '../../../scripts/start/ports.js'
 
 const host = '127.0.0.1'
-const config = {
-  host,
-  port: 0,
-  tokensPort: 0,
-  networkHost: host,
-  networkPort: 0,
-  notificationsHost: host,
-  notificationsPort: 0
-}
+const config = { host, port: 0, tokensPort: 0, networkPort: 0, notificationsPort: 0 }
 const twoApis = [1, 2].map(instance => ({ name: 'api', instance }))
 
 describe('ports', () => {
@@ -24,6 +16,17 @@ describe('ports', () => {
     expect([...plan]).to.deep.equal([
       ['api.1', { port: base, host }],
       ['api.2', { port: base + 10, host }]
+    ])
+  })
+
+  it('listens on HOST, but for the simulator, whose control routes have no password', async () => {
+    const instances = ['api', 'tokens', 'network', 'notifications'].map(name => ({ name, instance: 1 }))
+    const plan = await planPorts(instances, { ...config, host: '127.0.0.2' })
+    expect(Array.from(plan.values(), place => place.host)).to.deep.equal([
+      '127.0.0.2',
+      '127.0.0.2',
+      '127.0.0.1',
+      '127.0.0.2'
     ])
   })
 
