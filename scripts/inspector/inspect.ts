@@ -1,10 +1,7 @@
 /**
  * `npm run inspect`: a local page with the machine of a payment as a statechart, and the payments of a running service in it.
  * What-if works without a service.
- *
- * `--print` prints the machine of a payment instead, as JSON that the editor of stately.ai imports.
  */
-import { paymentMachine } from '../../machines/payment/machine.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
@@ -16,21 +13,11 @@ const command = toolCommand({
   name: 'inspect',
   does: 'Serves a local page with the machine of a payment as a chart, and the payments of the running `npm start` in it. Without a service, the page steps a payment by hand.',
   takes: 'until Ctrl-C.',
-  examples: [
-    ['--port 0', 'on a free port'],
-    ['--print > payment.json', 'the machine of a payment as JSON']
-  ]
-})
-  .option('--port <port>', 'where the page is served on this machine; 0 takes a free one', port, toolPorts.inspector)
-  .option('--print', 'print the machine of a payment as JSON for the editor of stately.ai, and exit')
-const { options } = readCommandLine<{ port: number; print?: boolean }>(command)
+  examples: [['--port 0', 'on a free port']]
+}).option('--port <port>', 'where the page is served on this machine; 0 takes a free one', port, toolPorts.inspector)
+const { options } = readCommandLine<{ port: number }>(command)
 
-if (options.print) process.stdout.write(`${JSON.stringify(paymentMachine.config, null, 2)}\n`)
-else await serve(options.port)
-
-async function serve(pagePort: number): Promise<void> {
-  const inspector = await startInspector({ port: pagePort, redisAddress: async () => (await addressesOf()).url })
-  stopOnSignals(() => inspector.stop())
-  process.stdout.write(`Inspector: ${inspector.url}\n`)
-  process.stdout.write('Payments appear when workers decide about them. Ctrl-C ends it.\n')
-}
+const inspector = await startInspector({ port: options.port, redisAddress: async () => (await addressesOf()).url })
+stopOnSignals(() => inspector.stop())
+process.stdout.write(`Inspector: ${inspector.url}\n`)
+process.stdout.write('Payments appear when workers decide about them. Ctrl-C ends it.\n')

@@ -20,13 +20,7 @@ export async function startInspector({ port, redisAddress }: InspectorSettings):
   const server = await startInspectorServer({
     port,
     replay: sessions.replay,
-    status: () => feed.status(),
-    find: async text => {
-      const payment = await feed.find(text)
-      if (payment === null) return null
-      server.send(sessions.add(payment))
-      return payment.id
-    }
+    status: () => feed.status()
   })
   const feed = startLiveFeed(redisAddress, decision => server.send(sessions.observe(decision)))
   return {

@@ -20,8 +20,6 @@ export interface InspectorOptions {
   readonly replay: () => readonly StatelyInspectionEvent[]
   /** Sentence about the connection to the service, shown on the page. */
   readonly status: () => string
-  /** Adds the payment that a text names, and answers its id; null: there is none, or no Redis. */
-  readonly find: (text: string) => Promise<string | null>
 }
 
 export interface InspectorServer {
@@ -94,11 +92,6 @@ async function answer(
     if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
     const result = whatIf(JSON.parse(await bodyOf(request)))
     return reply(response, 200, 'application/json', JSON.stringify(result))
-  }
-  const wanted = /^GET \/payments\/(.+)$/.exec(route)?.[1]
-  if (wanted !== undefined) {
-    const id = await options.find(decodeURIComponent(wanted))
-    return reply(response, 200, 'text/plain', id ?? '')
   }
   if (route === 'GET /') return await sendFile(response, 'page.html')
   await sendFile(response, /^GET \/([a-z-]+\.(?:js|css))$/.exec(route)?.[1] ?? '')

@@ -26,8 +26,6 @@ interface Session {
 export interface Sessions {
   /** Messages about a decision for the viewers that are connected. */
   observe(decision: ObservedDecision): StatelyInspectionEvent[]
-  /** Adds a payment that no decision was seen of; messages as for `observe`. */
-  add(payment: ObservedPayment): StatelyInspectionEvent[]
   /** Messages for a new viewer: the current state of every payment, the oldest first. */
   replay(): StatelyInspectionEvent[]
 }
@@ -61,7 +59,6 @@ export function createSessions(): Sessions {
       if (known === undefined) return [actorMessage(session, chart, definition)]
       return [eventMessage(payment.id, event, atMs), snapshotMessage(session, chart, event, atMs)]
     },
-    add: payment => [actorMessage(sessions.get(payment.id) ?? begin(payment), chart, definition)],
     replay: () => [...sessions.values()].map(session => actorMessage(session, chart, definition))
   }
 }

@@ -4,7 +4,7 @@ import { ChartPanel } from './chart-panel.js'
 import { paymentDetails } from './details.js'
 import { element, existing } from './element.js'
 import { listen, type Seen } from './feed.js'
-import { PaymentList, searchField } from './payment-list.js'
+import { PaymentList } from './payment-list.js'
 import { WhatIfPanel } from './what-if-panel.js'
 
 type Mode = 'live' | 'what-if'
@@ -22,7 +22,6 @@ const list = new PaymentList(select, () => {
   if (isFollowingNewest) selected = newest ?? selected
   draw()
 })
-const search = searchField(id => select(id))
 let mode: Mode = 'live'
 let selected: string | undefined
 /** The payment that appeared last. */
@@ -52,7 +51,7 @@ function draw(): void {
 function drawLive(): void {
   const seen = selected === undefined ? undefined : payments.get(selected)
   list.draw([...payments.values()].reverse(), selected, isFollowingNewest)
-  if (!side.contains(list.root)) side.replaceChildren(search, list.root)
+  if (!side.contains(list.root)) side.replaceChildren(list.root)
   if (isShown && shown === seen) return
   shown = seen
   isShown = true

@@ -56,7 +56,7 @@ export class PaymentList {
     item.chip.textContent = facts.place
     item.chip.dataset['status'] = statusOf(facts.place)
     item.amount.textContent = money(facts.amountCents)
-    item.caption.textContent = `${shortId(seen.id)} · ${facts.worker ?? 'not seen moving'}`
+    item.caption.textContent = `${shortId(seen.id)} · ${facts.worker ?? ''}`
     return { ...item, seen }
   }
 
@@ -68,25 +68,4 @@ export class PaymentList {
     choice.append(chip, amount, caption)
     return { line: element('li', {}, choice), button: choice, chip, amount, caption }
   }
-}
-
-/** A field for a payment that is not in the list: its id, or the order id of its merchant. */
-export function searchField(found: (id: string) => void): HTMLElement {
-  const names = { placeholder: 'Id or order id', 'aria-label': 'Payment id or order id' }
-  const field = element('input', { ...names, maxlength: '64', required: '' })
-  const form = element('form', { class: 'search' }, field, element('button', {}, 'Find'))
-  const search = async (): Promise<void> => {
-    const answer = await fetch(`/payments/${encodeURIComponent(field.value.trim())}`)
-    const text = await answer.text()
-    const isFound = answer.ok && text !== ''
-    field.setCustomValidity(isFound ? '' : text || 'There is no such payment, or no service.')
-    field.reportValidity()
-    if (isFound) found(text)
-  }
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    void search()
-  })
-  field.addEventListener('input', () => field.setCustomValidity(''))
-  return form
 }

@@ -92,37 +92,6 @@ describe('the inspector', () => {
     await chip('partially_refunded')
   })
 
-  it('finds a payment that has not changed since the page was opened', async () => {
-    const other = await startInspector({
-      port: 0,
-      redisAddress: async () => service().redisUrl
-    })
-    try {
-      const id = await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
-      const second = await browser.open(other.url, { viewport: VIEWPORT })
-      await second.waitForSelector('#status:has-text("Connected")')
-      for (const text of [id ?? '', orderIdOf(id ?? '')]) {
-        await second.reload()
-        await second.getByLabel('Payment id').fill(text)
-        await second.getByRole('button', { name: 'Find' }).click()
-        await second.waitForSelector('#place:text-is("partially_refunded")')
-      }
-      const externalReference = 'pedido 7/2026'
-      const { payment } = await merchant.create({ reference: externalReference })
-      await second.getByLabel('Payment id').fill(externalReference)
-      await second.getByRole('button', { name: 'Find' }).click()
-      await second.locator(`[data-payment="${payment.id}"][aria-pressed="true"]`).waitFor()
-      await second.getByLabel('Payment id').fill('no such order')
-      await second.getByRole('button', { name: 'Find' }).click()
-      await until('the field says so', () =>
-        second.getByLabel('Payment id').evaluate('!document.querySelector(".search input").validity.valid')
-      )
-      await second.close()
-    } finally {
-      await other.stop()
-    }
-  })
-
   it('loads nothing from other hosts, without an error in the browser', async () => {
     const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(entry => entry.name))
     expect(loaded.filter(url => !url.startsWith(inspector.url))).to.deep.equal([])

@@ -1,7 +1,7 @@
 /** The page while payments stream by: a viewer can still follow one of them. */
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { type ObservedPayment, observePayment } from '../../../redis/operator/inspection.js'
+import { type ObservedDecision, observePayment } from '../../../redis/operator/inspection.js'
 import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
 import { createSessions } from '../../../scripts/inspector/sessions.js'
 import { useBrowser } from '../../support/browser.js'
@@ -13,10 +13,13 @@ describe('the inspector of many payments', () => {
   let page: Page
 
   const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
-  const observed = (number: number): ObservedPayment => observePayment(aPayment({ terms: { id: idOf(number) } }))
+  const observed = (number: number): ObservedDecision => ({
+    ...{ worker: 'payments 1', event: 'AUTHORISE', atMs: 1, refusal: null, effect: null },
+    payment: observePayment(aPayment({ terms: { id: idOf(number) } }))
+  })
   const move = (...numbers: number[]): void => {
     const sessions = createSessions()
-    for (const number of numbers) server.send(sessions.add(observed(number)))
+    for (const number of numbers) server.send(sessions.observe(observed(number)))
   }
   const line = (number: number) => page.locator(`[data-payment="${idOf(number)}"]`)
   const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => from + k)
@@ -25,8 +28,7 @@ describe('the inspector of many payments', () => {
     server = await startInspectorServer({
       port: 0,
       replay: () => [],
-      status: () => 'Connected',
-      find: async () => null
+      status: () => 'Connected'
     })
     page = await browser.open(server.url, { viewport: { width: 1_280, height: 800 } })
     await page.waitForSelector('#status:has-text("Connected")')
@@ -64,11 +66,10 @@ describe('the inspector of many payments', () => {
     const other = await startInspectorServer({
       port: 0,
       replay: () => {
-        setImmediate(() => other.send(sessions.add(observed(500))))
-        return range(1, 200).flatMap(number => sessions.add(observed(number)))
+        setImmediate(() => other.send(sessions.observe(observed(500))))
+        return range(1, 200).flatMap(number => sessions.observe(observed(number)))
       },
-      status: () => 'Connected',
-      find: async () => null
+      status: () => 'Connected'
     })
     try {
       page = await browser.open(other.url)

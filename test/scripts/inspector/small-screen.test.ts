@@ -6,7 +6,7 @@ import { coveredLabels, smallestFontPx } from '../../support/picture-labels.js'
 
 const FONT_MIN_PX = 11
 
-describe('the inspector on a small screen', () => {
+describe('the inspector on a laptop', () => {
   const browser = useBrowser()
   let inspector: Inspector
   before(async () => {
@@ -19,8 +19,6 @@ describe('the inspector on a small screen', () => {
   after(() => inspector?.stop())
 
   for (const [name, viewport] of [
-    ['a phone', { width: 360, height: 740 }],
-    ['half a screen', { width: 960, height: 900 }],
     ['a laptop', { width: 1280, height: 800 }],
     ['a larger laptop', { width: 1440, height: 900 }]
   ] as const) {
