@@ -18,8 +18,7 @@ const VALUE_LENGTH_MAX = 255
 
 interface SearchOptions extends ScanOptions {
   readonly reference?: string
-  readonly nsu?: string
-  readonly tid?: string
+  readonly number?: string
   readonly last4?: string
   readonly amount?: number
   readonly limit: number
@@ -32,7 +31,7 @@ An external reference has an index. All other searches read every payment of the
 
 Examples:
   npm run --silent operator -- payment search order-4711
-  npm run --silent operator -- payment search --nsu 123456 --on 2026-01-31 --zone America/Sao_Paulo
+  npm run --silent operator -- payment search --number 123456 --on 2026-01-31 --zone America/Sao_Paulo
   npm run --silent operator -- payment search --last4 0060 --amount 12900 --on 2026-01-31 --merchant m_2f7k0c9x1q`
 
 export function addSearch(noun: Command, verb: VerbMaker): void {
@@ -40,14 +39,13 @@ export function addSearch(noun: Command, verb: VerbMaker): void {
   const command = verb<SearchOptions>(
     noun.command('search'),
     {
-      does: 'Payments with an external reference; or those of one day with an NSU, a TID, the last digits of a card or an amount.',
+      does: 'Payments with an external reference; or those of one day with a number of the acquirer, the last digits of a card or an amount.',
       subject: ['reference', 'external reference of the merchant'],
       isSubjectOptional: true
     },
     search
   )
-    .option('--nsu <nsu>', 'proof of sale of the acquirer, with --on', value)
-    .option('--tid <tid>', 'transaction id of the acquirer, with --on', value)
+    .option('--number <number>', 'NSU or TID of the acquirer, with --on', value)
     .option('--last4 <digits>', 'last four digits of the card, with --on', value)
     .option('--amount <cents>', 'amount of the payment, with --on', wholeNumber(1))
     .option('--limit <n>', 'payments that are listed, at most', wholeNumber(1, FOUND_MAX), FOUND_DEFAULT)
@@ -62,39 +60,28 @@ async function search(
   reference: string,
   world: OperatorWorld
 ): Promise<Output> {
-  const { nsu, tid, last4, amount, limit, on, zone } = options
-  if ([nsu, tid, last4, amount].every(given => given === undefined) && reference === '') {
-    throw new UsageError('give something to search for: an external reference, --nsu, --tid, --last4 or --amount')
+  const { number, last4, amount, limit, on, zone } = options
+  if ([number, last4, amount].every(given => given === undefined) && reference === '') {
+    throw new UsageError('give something to search for: an external reference, --number, --last4 or --amount')
   }
   if (reference === '' && on === undefined) {
     throw new UsageError('give the day on which the payment was created: --on 2026-01-31')
   }
   const range = on === undefined ? { fromMs: 0, toMs: ID_TIME_MAX_MS } : rangeOf(on, on, zone)
   const isWanted = ({ terms, progress: { references } }: Payment): boolean =>
-    (nsu === undefined || references.nsu === nsu) &&
-    (tid === undefined || references.tid === tid) &&
+    // Acquirers print both numbers, without saying which is which.
+    (number === undefined || [references.nsu, references.tid].includes(number)) &&
     (last4 === undefined || terms.card.last4 === last4) &&
     (amount === undefined || terms.amountCents === amount)
   const found: Payment[] = []
-  let mistaken: string | null = null
   for await (const payment of scanPayments(connection, world, options, {
     ...range,
     externalReference: reference || null
   })) {
     if (isWanted(payment)) found.push(payment)
-    else mistaken ??= mistakenNumber(payment, options)
     if (found.length > limit) break
   }
-  if (found.length === 0 && mistaken !== null) throw new UsageError(mistaken)
   return listed(found, limit)
-}
-
-/** Acquirers print both numbers, without saying which is which. */
-function mistakenNumber({ terms, progress }: Payment, { nsu, tid }: SearchOptions): string | null {
-  const { references } = progress
-  if (nsu !== undefined && references.tid === nsu) return `${nsu} is the TID of ${terms.id}: use --tid`
-  if (tid !== undefined && references.nsu === tid) return `${tid} is the NSU of ${terms.id}: use --nsu`
-  return null
 }
 
 function listed(found: readonly Payment[], limit: number): Output {

@@ -8,7 +8,6 @@ import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:f
 import { basename, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { messageOf } from '../../runtime/message-of.js'
-import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { runToEnd } from '../start/apt-packages.js'
 import { parseProcfile } from '../start/procfile.js'
 
@@ -161,28 +160,15 @@ function shippedManifest({ name, description, license, engines }: Manifest, vers
   return { name, version, description, private: true, license, type: 'module', engines }
 }
 
-/**
- * CycloneDX, of the packages that the product needs; without what would differ between two runs. npm reads a lock file
- * without those of developers: it refuses one with a workspace.
- */
-async function billOfMaterials(root: string, { name, dependencies }: Manifest, version: string): Promise<object> {
-  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  const shipped = Object.entries<{ dev?: boolean; link?: boolean }>(lock.packages).filter(
-    ([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link
-  )
-  const own = { name, version, dependencies }
-  const place = await temporaryFolder('payments-sbom-')
-  try {
-    await writeFile(join(place.path, 'package.json'), json(own))
-    const packages = { '': own, ...Object.fromEntries(shipped) }
-    await writeFile(join(place.path, 'package-lock.json'), json({ ...lock, packages }))
-    const args = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application', '--offline']
-    const { serialNumber: _, metadata, ...bill } = JSON.parse(await runToEnd('npm', args, {}, place.path))
-    const { timestamp: __, component, ...about } = metadata
-    return { ...bill, metadata: { ...about, component: { ...component, name } } }
-  } finally {
-    await place.remove()
-  }
+/** CycloneDX, of the packages that the product needs; without what would differ between two runs. */
+async function billOfMaterials(root: string, manifest: Manifest, version: string): Promise<object> {
+  const { name } = manifest
+  const args = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application']
+  const text = await runToEnd('npm', [...args, '--offline'], {}, root)
+  const own = text.replaceAll(`${name}@${manifest.version}`, `${name}@${version}`)
+  const { serialNumber: _, metadata, ...bill } = JSON.parse(own)
+  const { timestamp: __, component, ...about } = metadata
+  return { ...bill, metadata: { ...about, component: { ...component, name, version } } }
 }
 
 /** Packs the folder `name` of `outDir`; the checksum stands beside the tarball, as `sha256sum -c` reads it. */

@@ -5,15 +5,15 @@
  * It is a receiver like any other: an https server on this machine, registered with the API. Its certificate is of
  * the authority that `npm start` made, which `webhooks` trusts. The answer of the forwarded-to server is the answer.
  */
-import { NoAnswerError } from '../../client/index.js'
+import { NoAnswerError, PaymentsClient } from '../../client/index.js'
 import { readConfig } from '../../runtime/config.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
 import { readDemo } from '../start/demo.js'
+import { readLoopbackTls } from '../start/loopback-tls.js'
 import { toolPorts } from '../start/tool-ports.js'
-import { forwardTarget } from './listener.js'
-import { receiveWebhooks } from './receive-webhooks.js'
+import { forwardTarget, startListener } from './listener.js'
 
 const command = toolCommand({
   name: 'webhooks:listen',
@@ -35,17 +35,14 @@ const demo = await readDemo(dataDir)
 if (!demo?.base_url)
   throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first, or set its DATA_DIR here, too.`)
 const forwardTo = options.forwardTo ?? null
-const merchant = { baseUrl: demo.base_url, apiKey: demo.api_key }
-const received = await receiveWebhooks({
-  dataDir,
-  merchant,
-  port: options.port,
-  forwardTo,
-  write
-}).catch((error: unknown) => {
+const listener = await startListener({ tls: await readLoopbackTls(dataDir), port: options.port, forwardTo, write })
+stopOnSignals(listener.stop)
+const client = new PaymentsClient({ baseUrl: demo.base_url, apiKey: demo.api_key })
+const { secret } = await client.webhookEndpoint.register({ url: listener.url }).catch((error: unknown) => {
   throw error instanceof NoAnswerError ? new Error(`${error.message} Is \`npm start\` running?`) : error
 })
-stopOnSignals(received.stop)
-write(`Listening for the events of merchant ${demo.merchant_id} on ${received.url}`)
+listener.expect(secret)
+write(`Signing secret: ${secret}`)
+write(`Listening for the events of merchant ${demo.merchant_id} on ${listener.url}`)
 if (forwardTo !== null) write(`Forwarding to ${forwardTo.href}`)
 write('Changes from before an endpoint was registered are not sent. Ctrl-C ends; later events wait for the next time.')

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { startListener } from '../../../scripts/webhooks-listen/listener.js'
-import { receiveWebhooks } from '../../../scripts/webhooks-listen/receive-webhooks.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
@@ -113,37 +112,6 @@ describe('webhooks in the hands of operators and developers', () => {
       await registerHook(service(), receiver.url)
       await listener.stop()
       shop.close()
-    }
-  })
-
-  it('webhooks:listen says when another address takes its events, and when they come back', async () => {
-    const printed: string[] = []
-    const print = (line: string): number => printed.push(line)
-    const { baseUrl, apiKey, dataDir } = service()
-    const received = await receiveWebhooks({
-      dataDir,
-      merchant: { baseUrl, apiKey },
-      port: 0,
-      forwardTo: null,
-      write: print,
-      lookEveryMs: 50
-    })
-    try {
-      await registerHook(service(), receiver.url)
-      await until('it says so', () => printed.length === 2)
-      expect(printed[1]).to.equal(
-        `No more events come here: another request registered ${receiver.url} in its place. To take them back, end this with Ctrl-C and start it again.`
-      )
-      const secret = await registerHook(service(), received.url)
-      await until('it says that they are back', () => printed.length === 4)
-      expect(printed.slice(2)).to.deep.equal([`Signing secret: ${secret}`, 'Events come here again.'])
-      await until('an event comes, signed with the new secret', async () => {
-        await merchant.create()
-        return printed.slice(4).some(line => line.endsWith('(valid signature)'))
-      })
-    } finally {
-      await registerHook(service(), receiver.url)
-      await received.stop()
     }
   })
 })
