@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { paymentMachine } from '../../machines/payment/machine.js'
 
 interface Ending {
   readonly exitCode: number
@@ -85,10 +84,4 @@ describe('the commands of package.json', () => {
         .and.not.to.match(/^ +at /m)
     })
   }
-
-  it('inspect --print: prints the machine of a payment, which tools import (test/machines/structure.test.ts)', async () => {
-    const { exitCode, out } = await run('inspect', '--print')
-    expect(exitCode).to.equal(0)
-    expect(JSON.parse(out)).to.deep.equal(JSON.parse(JSON.stringify(paymentMachine.config)))
-  })
 })
