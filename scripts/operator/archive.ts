@@ -71,8 +71,6 @@ interface MonthRow {
   readonly isOldEnough: boolean
 }
 
-const MEGABYTE = 1_000_000
-
 async function status(
   connection: OperatorConnection,
   months: ArchiveMonths,
@@ -93,41 +91,19 @@ async function status(
 }
 
 const MONTH_FIELDS: readonly Field<MonthRow>[] = [
-  ['month', 'MONTH', ({ found }) => found.month],
-  ['payments', 'PAYMENTS', ({ found }) => found.payments],
-  ['bytes', null, ({ found }) => found.bytes],
-  [null, 'MB', ({ found }) => Math.ceil(found.bytes / MEGABYTE)],
-  ['oldest', null, ({ found }) => isoTime(found.oldestMs)],
-  [null, 'OLDEST', ({ found }) => dayOf(found.oldestMs)],
-  ['newest', null, ({ found }) => isoTime(found.newestMs)],
-  [null, 'NEWEST', ({ found }) => dayOf(found.newestMs)],
-  ['back_in_redis', 'BACK IN REDIS', ({ found }) => found.returned],
-  ['exported_at', null, ({ found }) => isoTime(found.lastExport?.exportedAtMs ?? null)],
-  [null, 'EXPORTED', ({ found }) => exportText(found)],
-  ['sha256', null, ({ found }) => found.lastExport?.sha256 ?? null],
-  ['is_unchanged', null, ({ found }) => (found.lastExport === null ? null : found.isExported)],
-  ['droppable_from', null, ({ droppableMs }) => isoTime(droppableMs)],
-  ['is_droppable', null, ({ found, isOldEnough }) => found.isExported && isOldEnough],
-  ['dropped_at', null, ({ found }) => isoTime(found.lastExport?.droppedAtMs ?? null)],
-  [null, 'MAY BE DROPPED', dropText]
+  ['month', ({ found }) => found.month],
+  ['payments', ({ found }) => found.payments],
+  ['bytes', ({ found }) => found.bytes],
+  ['oldest', ({ found }) => isoTime(found.oldestMs), 'json'],
+  ['newest', ({ found }) => isoTime(found.newestMs), 'json'],
+  ['back_in_redis', ({ found }) => found.returned],
+  ['exported_at', ({ found }) => isoTime(found.lastExport?.exportedAtMs ?? null)],
+  ['sha256', ({ found }) => found.lastExport?.sha256 ?? null, 'json'],
+  ['is_unchanged', ({ found }) => (found.lastExport === null ? null : found.isExported)],
+  ['droppable_from', ({ droppableMs }) => isoTime(droppableMs)],
+  ['is_droppable', ({ found, isOldEnough }) => found.isExported && isOldEnough],
+  ['dropped_at', ({ found }) => isoTime(found.lastExport?.droppedAtMs ?? null)]
 ]
-
-/** When a month was dropped that has no payment since. */
-function goneSinceMs({ bytes, lastExport }: ArchivedMonth): number | null {
-  return bytes === 0 ? (lastExport?.droppedAtMs ?? null) : null
-}
-
-function exportText(found: ArchivedMonth): string {
-  if (found.lastExport === null) return 'no'
-  const isChanged = !found.isExported && goneSinceMs(found) === null
-  return `${dayOf(found.lastExport.exportedAtMs)}${isChanged ? ', changed since' : ''}`
-}
-
-function dropText({ found, droppableMs, isOldEnough }: MonthRow): string {
-  const goneMs = goneSinceMs(found)
-  if (goneMs !== null) return `dropped ${dayOf(goneMs)}`
-  return droppableMs === null ? 'never' : `${isOldEnough ? 'since' : 'from'} ${dayOf(droppableMs)}`
-}
 
 async function exportMonth(
   months: ArchiveMonths,

@@ -7,7 +7,7 @@ import { type Field, isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 const EXAMPLES = `
-An attempt whose outcome is not known belongs to a command that died. Look whether its change was made.
+An attempt without an outcome belongs to a command that died. Look whether its change was made.
 
 Examples:
   npm run --silent operator -- audit --since 2026-01-31T00:00:00Z
@@ -39,20 +39,13 @@ function idIn(given: string): string {
 }
 
 const FIELDS: readonly Field<AuditedChange>[] = [
-  ['audit_id', null, ({ auditId }) => auditId],
-  ['at', 'TIME', ({ atMs }) => isoTime(atMs)],
-  ['actor', 'ACTOR', ({ actor }) => actor],
-  ['verb', null, ({ verb }) => verb],
-  ['target', null, ({ target }) => target || null],
-  ['options', null, ({ options }) => options],
-  [null, 'CHANGE', changeText],
-  ['outcome', null, ({ outcome }) => outcome?.outcome ?? null],
-  ['detail', null, ({ outcome }) => outcome?.detail || null],
-  [null, 'OUTCOME', ({ outcome }) => (outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim())],
-  ['reason', 'REASON', ({ reason }) => reason || null]
+  ['audit_id', ({ auditId }) => auditId, 'json'],
+  ['at', ({ atMs }) => isoTime(atMs)],
+  ['actor', ({ actor }) => actor],
+  ['verb', ({ verb }) => verb],
+  ['target', ({ target }) => target || null],
+  ['options', ({ options }) => options],
+  ['outcome', ({ outcome }) => outcome?.outcome ?? null],
+  ['detail', ({ outcome }) => outcome?.detail || null],
+  ['reason', ({ reason }) => reason || null]
 ]
-
-function changeText({ verb, target, options }: AuditedChange): string {
-  const flags = Object.entries(options).map(([name, value]) => `${name}=${value}`)
-  return [verb, target, ...flags].filter(Boolean).join(' ')
-}

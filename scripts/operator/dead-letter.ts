@@ -86,11 +86,11 @@ async function replay(
 }
 
 const FIELDS: readonly Field<DeadLetter>[] = [
-  ['letter_id', 'LETTER', ({ letterId }) => letterId],
-  ['dead_lettered_at', 'PUT ASIDE', ({ deadLetteredAtMs: ms }) => (Number.isFinite(ms) ? isoTime(ms) : null)],
-  ['payment_id', 'PAYMENT', ({ command }) => command?.paymentId ?? null],
-  ['command', 'COMMAND', ({ command }) => command?.kind ?? null],
-  ['reason', 'REASON', ({ reason }) => reason],
+  ['letter_id', ({ letterId }) => letterId],
+  ['dead_lettered_at', ({ deadLetteredAtMs: ms }) => (Number.isFinite(ms) ? isoTime(ms) : null)],
+  ['payment_id', ({ command }) => command?.paymentId ?? null],
+  ['command', ({ command }) => command?.kind ?? null],
+  ['reason', ({ reason }) => reason],
   // The payment of a command shows more than its fields. Undefined is left out of JSON.
-  ['fields', null, ({ command, fields }) => (command === null ? fields : undefined)]
+  ['fields', ({ command, fields }) => (command === null ? fields : undefined), 'json']
 ]

@@ -87,17 +87,16 @@ function parsePermissions(list: string): Permission[] {
 }
 
 const FIELDS: readonly Field<ApiKey>[] = [
-  ['key_id', 'KEY', ({ keyId }) => keyId],
-  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
-  [null, 'STATE', stateOf],
-  ['publishable', null, ({ isPublishable }) => isPublishable],
-  ['revoked', null, ({ isRevoked }) => isRevoked],
-  [null, 'KIND', ({ isPublishable }) => (isPublishable ? 'publishable' : 'secret')],
-  ['environment', 'ENVIRONMENT', ({ environment }) => environment],
-  ['created_at', 'CREATED', ({ createdAtMs }) => isoTime(createdAtMs)],
-  ['expires_at', 'EXPIRES', ({ expiresAtMs }) => isoTime(expiresAtMs)],
-  ['permissions', 'PERMISSIONS', ({ permissions }) => permissions],
-  ['label', 'LABEL', ({ label }) => label]
+  ['key_id', ({ keyId }) => keyId],
+  ['merchant_id', ({ merchantId }) => merchantId],
+  ['state', stateOf],
+  ['publishable', ({ isPublishable }) => isPublishable],
+  ['revoked', ({ isRevoked }) => isRevoked, 'json'],
+  ['environment', ({ environment }) => environment],
+  ['created_at', ({ createdAtMs }) => isoTime(createdAtMs)],
+  ['expires_at', ({ expiresAtMs }) => isoTime(expiresAtMs)],
+  ['permissions', ({ permissions }) => permissions],
+  ['label', ({ label }) => label]
 ]
 
 /** Keys without their secrets, as `key list` and `merchant show` print them. */

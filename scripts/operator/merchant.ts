@@ -68,9 +68,8 @@ async function show({ redis, config, merchants }: OperatorConnection, merchantId
 }
 
 const FIELDS: readonly Field<Merchant>[] = [
-  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
-  ['enabled', null, ({ isEnabled }) => isEnabled],
-  [null, 'STATE', ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled')],
-  ['created_at', 'CREATED', ({ createdAtMs }) => isoTime(createdAtMs)],
-  ['name', 'NAME', ({ name }) => name]
+  ['merchant_id', ({ merchantId }) => merchantId],
+  ['enabled', ({ isEnabled }) => isEnabled],
+  ['created_at', ({ createdAtMs }) => isoTime(createdAtMs)],
+  ['name', ({ name }) => name]
 ]

@@ -1,23 +1,29 @@
 /** What verbs print: tables, fields, CSV, times, and the progress of a long command. */
 
-/** One value of an item: its name in JSON (null: not there), its heading in the table (null: no column), and how it is read. */
-export type Field<Item> = readonly [name: string | null, heading: string | null, value: (item: Item) => unknown]
+/** One value of an item: its name, and how it is read. `json`: not in the table, which has no room for it. */
+export type Field<Item> = readonly [name: string, value: (item: Item) => unknown, where?: 'json']
 
 /** An item for `--json`. */
 export function jsonOf<Item>(fields: readonly Field<Item>[], item: Item): Record<string, unknown> {
-  return Object.fromEntries(fields.flatMap(([name, , value]) => (name === null ? [] : [[name, value(item)]])))
+  return Object.fromEntries(fields.map(([name, value]) => [name, value(item)]))
 }
 
-/** The same items for `--json` and as a table. Null is a dash in the table. */
+/** The same items for `--json` and as a table. */
 export function listing<Item>(
   items: readonly Item[],
   fields: readonly Field<Item>[],
   whenEmpty: string
 ): { readonly json: Record<string, unknown>[]; readonly text: string } {
-  const columns = fields.filter(([, heading]) => heading !== null)
-  const rows = items.map(item => columns.map(([, , value]) => String(value(item) ?? '-')))
-  const header = columns.map(([, heading]) => heading ?? '')
+  const columns = fields.filter(([, , where]) => where === undefined)
+  const rows = items.map(item => columns.map(([, value]) => cellText(value(item))))
+  const header = columns.map(([name]) => name.toUpperCase().replaceAll('_', ' '))
   return { json: items.map(item => jsonOf(fields, item)), text: table(header, rows, whenEmpty) }
+}
+
+/** Null is a dash. */
+function cellText(value: unknown): string {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? JSON.stringify(value) : String(value ?? '-')
 }
 
 /** Rows under a header, columns as wide as their longest cell; `whenEmpty` in place of a table without rows. */
@@ -37,7 +43,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
 
 /** One line for each field: its name, then its value, or a dash for null. */
 export function fieldLines(fields: object): string {
-  const rows = Object.entries(fields).map(([name, value]) => [name, String(value ?? '-')])
+  const rows = Object.entries(fields).map(([name, value]) => [name, cellText(value)])
   const width = 2 + Math.max(...rows.map(([name = '']) => name.length))
   return rows.map(([name = '', value]) => `${name.padEnd(width)}${value}`).join('\n')
 }
@@ -61,7 +67,7 @@ export function csvHeader<Item>(fields: readonly Field<Item>[]): string {
 
 /** The line of an item; values with commas, quotes or line breaks are quoted. */
 export function csvLine<Item>(fields: readonly Field<Item>[], item: Item): string {
-  return `${fields.map(([, , value]) => quoted(value(item))).join(',')}\n`
+  return `${fields.map(([, value]) => quoted(value(item))).join(',')}\n`
 }
 
 /** A spreadsheet runs a text that begins like a formula; the apostrophe makes it a text. Merchants write some of them. */

@@ -91,13 +91,13 @@ function listed(found: readonly Payment[], limit: number): Output {
 }
 
 const FIELDS: readonly Field<Payment>[] = [
-  ['payment_id', 'PAYMENT', ({ terms }) => terms.id],
-  ['merchant_id', 'MERCHANT', ({ terms }) => terms.merchantId],
-  ['created_at', 'CREATED', ({ terms }) => isoTime(terms.createdAtMs)],
-  ['status', 'STATUS', ({ progress }) => progress.status],
-  ['amount_cents', 'CENTS', ({ terms }) => terms.amountCents],
-  ['card', 'CARD', ({ terms }) => `${terms.card.brand} ${terms.card.last4}`],
-  ['nsu', 'NSU', ({ progress }) => progress.references.nsu],
-  ['tid', 'TID', ({ progress }) => progress.references.tid],
-  ['external_reference', 'REFERENCE', ({ terms }) => terms.externalReference]
+  ['payment_id', ({ terms }) => terms.id],
+  ['merchant_id', ({ terms }) => terms.merchantId],
+  ['created_at', ({ terms }) => isoTime(terms.createdAtMs)],
+  ['status', ({ progress }) => progress.status],
+  ['amount_cents', ({ terms }) => terms.amountCents],
+  ['card', ({ terms }) => `${terms.card.brand} ${terms.card.last4}`],
+  ['nsu', ({ progress }) => progress.references.nsu],
+  ['tid', ({ progress }) => progress.references.tid],
+  ['external_reference', ({ terms }) => terms.externalReference]
 ]

@@ -68,16 +68,12 @@ function refundsText({ progress }: Payment): string {
 }
 
 const REFUND_FIELDS: readonly Field<Payment['progress']['refunds'][number]>[] = [
-  [
-    null,
-    'REQUESTED',
-    refund => (refund.idempotencyKey === null ? 'outside this service' : isoTime(refund.requestedAtMs))
-  ],
-  [null, 'CONCLUDED', ({ concludedAtMs }) => isoTime(concludedAtMs)],
-  [null, 'CENTS', ({ amountCents }) => amountCents],
-  [null, 'STATE', ({ state }) => state],
-  [null, 'ERROR', ({ error }) => error],
-  [null, 'KEY', ({ idempotencyKey }) => idempotencyKey]
+  ['requested_at', refund => (refund.idempotencyKey === null ? 'outside this service' : isoTime(refund.requestedAtMs))],
+  ['concluded_at', ({ concludedAtMs }) => isoTime(concludedAtMs)],
+  ['amount_cents', ({ amountCents }) => amountCents],
+  ['state', ({ state }) => state],
+  ['error', ({ error }) => error],
+  ['idempotency_key', ({ idempotencyKey }) => idempotencyKey]
 ]
 
 /** One line per event: when, how long after the one before, what happened, where it led. */

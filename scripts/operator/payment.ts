@@ -45,9 +45,9 @@ export function paymentCommand(program: Command, verb: VerbMaker): void {
 }
 
 const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
-  ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
-  ['reason', 'REASON', ({ reason }) => reason],
-  [null, 'MEANS', ({ reason }) => whatHappened(reason)]
+  ['payment_id', ({ paymentId }) => paymentId],
+  ['reason', ({ reason }) => reason],
+  ['means', ({ reason }) => whatHappened(reason)]
 ]
 
 /** What the alerts NetworkAnswersBadly and PaymentsNeedOperator count, by name. */
@@ -68,9 +68,9 @@ async function inDoubt(connection: OperatorConnection, { olderThan: ageMs }: { o
 }
 
 const IN_DOUBT_FIELDS: readonly Field<PaymentInDoubt & { readonly progress: Payment['progress'] | undefined }>[] = [
-  ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
-  ['status', 'STATUS', ({ progress }) => progress?.status ?? null],
-  ['in_doubt_since', 'IN DOUBT SINCE', ({ sinceMs }) => isoTime(sinceMs)],
-  ['queries_sent', 'QUERIES', ({ progress }) => progress?.reconciliation?.attempts ?? null],
-  ['next_query_at', 'NEXT', ({ progress }) => isoTime(progress?.reconciliation?.nextAtMs ?? null)]
+  ['payment_id', ({ paymentId }) => paymentId],
+  ['status', ({ progress }) => progress?.status ?? null],
+  ['in_doubt_since', ({ sinceMs }) => isoTime(sinceMs)],
+  ['queries_sent', ({ progress }) => progress?.reconciliation?.attempts ?? null],
+  ['next_query_at', ({ progress }) => isoTime(progress?.reconciliation?.nextAtMs ?? null)]
 ]

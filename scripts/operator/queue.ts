@@ -7,7 +7,7 @@ import { unreplicated } from '../../redis/connection/writes.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { type Field, jsonOf, listing, secondsText } from './output.js'
+import { type Field, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** As many as an operator looks at. */
@@ -50,15 +50,12 @@ async function status(connection: OperatorConnection): Promise<Output> {
 }
 
 const OLDEST_FIELDS: readonly Field<WaitingCommand>[] = [
-  ['partition', 'PARTITION', ({ partition }) => partition],
-  ['age_ms', null, ({ ageMs }) => ageMs],
-  [null, 'AGE', ({ ageMs }) => secondsText(ageMs)],
-  ['payment_id', 'PAYMENT', ({ command }) => (command === null ? null : paymentIdOfKey(command.paymentKey))],
-  ['command', null, ({ command }) => command?.command.kind ?? null],
-  [null, 'COMMAND', ({ command }) => command?.command.kind ?? 'not readable'],
-  ['handed_out_before', 'DELIVERIES BEFORE', ({ command }) => command?.deliveryCount ?? null],
-  ['worker', null, ({ worker }) => worker],
-  [null, 'WORKER (HOST.PID.LIFE)', ({ worker }) => worker ?? 'none yet']
+  ['partition', ({ partition }) => partition],
+  ['age_ms', ({ ageMs }) => ageMs],
+  ['payment_id', ({ command }) => (command === null ? null : paymentIdOfKey(command.paymentKey))],
+  ['command', ({ command }) => command?.command.kind ?? null],
+  ['handed_out_before', ({ command }) => command?.deliveryCount ?? null],
+  ['worker', ({ worker }) => worker]
 ]
 
 type Total = Omit<QueueStatus, 'partition'>
@@ -86,16 +83,14 @@ function sumOf(rows: readonly QueueStatus[]): Total {
 
 const STATUS_FIELDS: readonly Field<Total & { readonly partition?: number | string }>[] = [
   // Of the total it is undefined, which JSON leaves out.
-  ['partition', 'PARTITION', ({ partition }) => partition],
-  ['length', null, ({ length }) => length],
-  [null, 'WAITING', ({ length, pending }) => length - pending],
-  ['pending', 'IN WORK', ({ pending }) => pending],
-  ['oldest_age_ms', null, ({ oldestAgeMs }) => oldestAgeMs],
-  [null, 'OLDEST', ({ oldestAgeMs }) => (oldestAgeMs === null ? null : secondsText(oldestAgeMs))],
-  ['scheduled', 'WAKE-UPS', ({ scheduled }) => scheduled],
-  ['due', 'DUE', ({ due }) => due],
-  ['reconcile_due', 'TO RECONCILE', ({ reconcileDue }) => reconcileDue],
-  ['dead_letters', 'DEAD', ({ deadLetters }) => deadLetters],
-  ['inReview', 'IN REVIEW', ({ inReview }) => inReview],
-  ['in_doubt', null, ({ inDoubt }) => inDoubt['0'] ?? 0]
+  ['partition', ({ partition }) => partition],
+  ['length', ({ length }) => length],
+  ['pending', ({ pending }) => pending],
+  ['oldest_age_ms', ({ oldestAgeMs }) => oldestAgeMs],
+  ['scheduled', ({ scheduled }) => scheduled],
+  ['due', ({ due }) => due],
+  ['reconcile_due', ({ reconcileDue }) => reconcileDue],
+  ['dead_letters', ({ deadLetters }) => deadLetters],
+  ['in_review', ({ inReview }) => inReview],
+  ['in_doubt', ({ inDoubt }) => inDoubt['0'] ?? 0]
 ]

@@ -66,18 +66,18 @@ async function* jsonLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<str
 type PaymentMove = Pick<Payment, 'terms' | 'progress'> & { readonly move: MoneyMove }
 
 const SETTLEMENT_FIELDS: readonly Field<PaymentMove>[] = [
-  ['type', null, ({ move }) => move.type],
-  ['occurred_at', null, ({ move }) => isoTime(move.atMs)],
-  ['amount_cents', null, ({ move }) => move.amountCents],
-  ['currency', null, ({ terms }) => terms.currency],
-  ['merchant_id', null, ({ terms }) => terms.merchantId],
-  ['payment_id', null, ({ terms }) => terms.id],
-  ['external_reference', null, ({ terms }) => terms.externalReference],
-  ['idempotency_key', null, ({ move }) => move.idempotencyKey],
-  ['installments', null, ({ terms }) => terms.installments],
-  ['brand', null, ({ terms }) => terms.card.brand],
-  ['last4', null, ({ terms }) => terms.card.last4],
-  ['nsu', null, ({ progress }) => progress.references.nsu],
-  ['tid', null, ({ progress }) => progress.references.tid],
-  ['authorization_code', null, ({ progress }) => progress.references.authorizationCode]
+  ['type', ({ move }) => move.type],
+  ['occurred_at', ({ move }) => isoTime(move.atMs)],
+  ['amount_cents', ({ move }) => move.amountCents],
+  ['currency', ({ terms }) => terms.currency],
+  ['merchant_id', ({ terms }) => terms.merchantId],
+  ['payment_id', ({ terms }) => terms.id],
+  ['external_reference', ({ terms }) => terms.externalReference],
+  ['idempotency_key', ({ move }) => move.idempotencyKey],
+  ['installments', ({ terms }) => terms.installments],
+  ['brand', ({ terms }) => terms.card.brand],
+  ['last4', ({ terms }) => terms.card.last4],
+  ['nsu', ({ progress }) => progress.references.nsu],
+  ['tid', ({ progress }) => progress.references.tid],
+  ['authorization_code', ({ progress }) => progress.references.authorizationCode]
 ]

@@ -85,15 +85,14 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
     if (opened(opener, record) !== null) use.opened++
   }
   const fields: readonly Field<readonly [keyId: string, use: KeyUse]>[] = [
-    ['key_id', 'KEY', ([keyId]) => keyId],
-    ['current', null, ([keyId]) => keyId === ring.current],
-    ['next', null, ([keyId]) => keyId === ring.next],
-    ['in_ring', null, ([keyId]) => Object.hasOwn(ring.keys, keyId)],
-    [null, 'STATE', ([keyId, use]) => stateOf(ring, keyId, use)],
-    ['cards', 'STORED CARDS', ([, { cards }]) => cards],
-    ['tried', null, ([, { tried }]) => tried],
-    ['opened', null, ([, { opened }]) => opened],
-    [null, 'OPENED OF A SAMPLE', ([, { opened, tried }]) => `${opened} of ${tried}`]
+    ['key_id', ([keyId]) => keyId],
+    ['current', ([keyId]) => keyId === ring.current, 'json'],
+    ['next', ([keyId]) => keyId === ring.next, 'json'],
+    ['in_ring', ([keyId]) => Object.hasOwn(ring.keys, keyId), 'json'],
+    ['state', ([keyId, use]) => stateOf(ring, keyId, use)],
+    ['cards', ([, { cards }]) => cards],
+    ['tried', ([, { tried }]) => tried],
+    ['opened', ([, { opened }]) => opened]
   ]
   const { json, text } = listing([...uses], fields, '')
   return { json: { private_file: files.privateFile, keys: json }, text }

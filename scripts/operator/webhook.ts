@@ -95,8 +95,7 @@ async function list(
     if (events.some(event => event.state === 'undeliverable')) await noteAnswers(eventLog, merchantId, lastAnswers)
   }
   const lastAnswer: Field<LoggedEvent> = [
-    null,
-    'LAST ANSWER',
+    'last_answer',
     ({ eventId, history }) => lastAnswerIn(history) || (lastAnswers.get(eventId) ?? null)
   ]
   const { json, text } = listing(found.slice(0, limit), [...EVENT_FIELDS, lastAnswer], 'There are no such events.')
@@ -193,23 +192,21 @@ function shown(event: LoggedEvent, attempts: readonly Attempt[]): Output {
 }
 
 const EVENT_FIELDS: readonly Field<LoggedEvent>[] = [
-  ['event_id', 'EVENT', ({ eventId }) => eventId],
-  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
-  ['state', 'STATE', ({ state }) => state],
-  ['payment_id', null, ({ change }) => change.paymentId],
-  ['status', 'STATUS', ({ change }) => change.status],
-  ['occurred_at', 'OCCURRED', ({ change }) => isoTime(change.occurredAtMs)],
-  ['attempts_made', 'ATTEMPTS', ({ queued }) => queued?.delivery.attempts ?? null],
-  ['next_attempt_at', 'NEXT', ({ state, queued }) => isoTime((state === 'waiting' && queued?.nextAtMs) || null)]
+  ['event_id', ({ eventId }) => eventId],
+  ['merchant_id', ({ merchantId }) => merchantId],
+  ['state', ({ state }) => state],
+  ['payment_id', ({ change }) => change.paymentId, 'json'],
+  ['status', ({ change }) => change.status],
+  ['occurred_at', ({ change }) => isoTime(change.occurredAtMs)],
+  ['attempts_made', ({ queued }) => queued?.delivery.attempts ?? null],
+  ['next_attempt_at', ({ state, queued }) => isoTime((state === 'waiting' && queued?.nextAtMs) || null)]
 ]
 
 const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [
-  ['at', 'ATTEMPT', ({ atMs }) => isoTime(atMs)],
-  ['http_status', null, ({ status }) => status],
-  [null, 'STATUS', ({ status }) => status ?? 'no answer'],
-  ['duration_ms', null, ({ durationMs }) => durationMs],
-  [null, 'TOOK', ({ durationMs }) => `${durationMs} ms`],
-  ['answer', 'ANSWER', ({ note }) => note]
+  ['at', ({ atMs }) => isoTime(atMs)],
+  ['http_status', ({ status }) => status],
+  ['duration_ms', ({ durationMs }) => durationMs],
+  ['answer', ({ note }) => note]
 ]
 
 function lastAnswerIn(history: readonly Attempt[]): string {

@@ -30,7 +30,7 @@ describe('operator command line: audit trail', () => {
     expect(created).to.include({ actor: `${userInfo().username}@${hostname()}`, reason: null })
     expect(disabled).to.include({ actor: 'ana', verb: 'merchant disable', target: merchant, reason: 'OPS-17' })
     expect(Date.parse(String(disabled?.['at']))).to.be.within(fromMs - 1_000, Date.now() + 1_000)
-    expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable m_\w+ +done +OPS-17$/m)
+    expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable +m_\w+ +\{\} +done +- +OPS-17$/m)
   })
 
   it('keeps no reason with a card number in it', async () => {
@@ -68,7 +68,7 @@ describe('operator command line: audit trail', () => {
     const attempt = { actor: 'ana', verb: 'key revoke', target: 'k_died', options: {}, reason: '' }
     await recordAttempt(servers.redis, attempt)
     expect((await rows('k_died'))[0]).to.include({ outcome: null, verb: 'key revoke' })
-    expect((await run('audit k_died')).out).to.contain('not known')
+    expect((await run('audit k_died')).out).to.match(/ key revoke +k_died +\{\} +- +- +-$/m)
   })
 
   it('records a payment by its id, however that was typed', async () => {

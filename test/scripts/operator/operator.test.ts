@@ -27,7 +27,7 @@ describe('operator command line: merchants and keys', () => {
 
     const disabled = await run(`merchant disable ${id} --json`)
     expect(disabled.json()).to.include({ merchant_id: id, enabled: false })
-    expect((await run('merchant list')).out).to.match(new RegExp(`${id} +disabled .*Padaria`))
+    expect((await run('merchant list')).out).to.match(new RegExp(`${id} +false .*Padaria`))
     const enabled = await run(`merchant enable --merchant ${id}`)
     expect(enabled.out).to.equal(`Merchant ${id} is enabled.\n`)
     expect((await run('merchant list --json')).json()).to.deep.include({ ...created.json() })
@@ -53,7 +53,7 @@ describe('operator command line: merchants and keys', () => {
     expect(shown.json().keys.map((row: { key_id: string }) => row.key_id)).to.deep.equal([key.key_id])
     expect((await run(`merchant show --merchant ${merchantId}`)).out)
       .to.match(/^webhook_url +https:\/\/shop\.example\/hook$/m)
-      .and.match(new RegExp(`^${key.key_id} .*active +publishable`, 'm'))
+      .and.match(new RegExp(`^${key.key_id} .*active +true`, 'm'))
   })
 
   it('warns when fewer replicas than WAIT_REPLICAS have what was written', async () => {

@@ -76,7 +76,9 @@ describe('an operator', () => {
     expect(total['oldest_age_ms']).to.be.at.least(0)
     expect((await run('queue', 'oldest')).out).to.match(new RegExp(`^PARTITION .*\\n\\d+ .* ${id} +create +0 `))
     const { out } = await run('queue', 'status')
-    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WAKE-UPS +DUE +TO RECONCILE +DEAD +IN REVIEW\n/)
+    expect(out).to.match(
+      /^PARTITION +LENGTH +PENDING +OLDEST AGE MS +SCHEDULED +DUE +RECONCILE DUE +DEAD LETTERS +IN REVIEW +IN DOUBT\n/
+    )
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
       .and.to.match(/\nLive workers, .*: [2-9]\.\n/)

@@ -266,7 +266,6 @@ const publishDecision: Work = async (redis, admin) => {
 const inspect: Work = async redis => {
   const watching = await watchDecisions(redis, redis, () => undefined)
   await watching.stop()
-  await createPaymentStore(unreplicated(redis)).load(PARTITION, paymentKeyOf(aPayment().terms.id))
 }
 
 const giveTokenBack: Work = async (redis, admin) => {
