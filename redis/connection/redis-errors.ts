@@ -9,11 +9,11 @@ export class RedisUnavailable extends Error {}
 export class MoneyWaits extends RedisUnavailable {}
 
 /**
- * Replies of a server that is loading, failing over, full, unable to write its append-only file, or refuses the login.
- * NOGROUP: a consumer group is lost, and is made again. EXECABORT: one of these met a command of a transaction.
+ * Replies of a server that is loading, failing over, full, or unable to write its append-only file.
+ * NOGROUP: a consumer group is lost, and is made again. EXECABORT: one of these, or a refusal, met a command of a transaction.
  */
 const UNAVAILABLE_REPLY =
-  /^(NOGROUP|LOADING|READONLY|MISCONF|OOM|EXECABORT|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS) |^ERR max number of clients/
+  /^(NOGROUP|LOADING|READONLY|MISCONF|OOM|EXECABORT|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED) |^ERR max number of clients/
 
 /** Sentences and names of the client for a connection that is lost, refused or too slow. */
 const LOST_CONNECTION =
@@ -32,7 +32,7 @@ const SOCKET_CODES = new Set([
 /** The settings that name a Redis. */
 export type RedisVariable = 'REDIS_URL' | 'SECRETS_REDIS_URL' | 'REDLOCK_URLS'
 
-/** The server refuses a login, a command or a key: a retry does not help. The last two are about scripts. */
+/** The server refuses a login, a command or a key, until an operator mends its users. The last two are about scripts. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't|ACL failure in script/
 
 /** Whether a server refuses what this user wants. */
@@ -88,7 +88,7 @@ export function adviceOn(reason: string): string {
 /** True when the caller should answer 503. The outcome of the command is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof RedisUnavailable) return true
+  if (error instanceof RedisUnavailable || isRefusal(error)) return true
   if (error.name === 'ReplyError') return UNAVAILABLE_REPLY.test(error.message)
   if ('code' in error && typeof error.code === 'string' && SOCKET_CODES.has(error.code)) return true
   return LOST_CONNECTION.test(`${nameOf(error)} ${error.message}`)

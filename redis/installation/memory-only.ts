@@ -165,7 +165,7 @@ async function find(secrets: Single, installation: Installation, refusal: string
 }
 
 function isDown(error: unknown): boolean {
-  return isRedisUnavailable(error) || error instanceof NoAnswerInTime
+  return (isRedisUnavailable(error) && !isRefusal(error)) || error instanceof NoAnswerInTime
 }
 
 async function untilAsked(look: () => Promise<Finding>): Promise<Finding> {

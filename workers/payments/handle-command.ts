@@ -12,7 +12,7 @@ import { ArchiveUnavailable } from '../../archive/archive.js'
 import { decide } from '../../machines/payment/decide.js'
 import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { DamagedValue } from '../../redis/stored-fields.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
@@ -76,7 +76,7 @@ function lockedPauseMs(tries: number): number {
 
 function waitsFor(error: unknown): string | null {
   if (error instanceof ArchiveUnavailable) return WAITS_FOR_ARCHIVE
-  return isRedisUnavailable(error) || isRefusal(error) ? WAITS_FOR_REDIS : null
+  return isRedisUnavailable(error) ? WAITS_FOR_REDIS : null
 }
 
 /** One command from its delivery until this worker is done with it. */

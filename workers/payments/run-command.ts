@@ -9,7 +9,7 @@ import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
-import { isRedisUnavailable, isRefusal } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
@@ -143,7 +143,7 @@ async function commitSurely(write: Write, run: CommandRun): Promise<CommitOutcom
       const written = await run.recorder.commit(write, run.entry.partition)
       return written === 'version_conflict' && isRepeat && (await isStored(write.payment, run)) ? 'committed' : written
     } catch (error) {
-      if (!isRedisUnavailable(error) && !isRefusal(error)) throw error
+      if (!isRedisUnavailable(error)) throw error
       await delay(COMMIT_RETRY_MS)
     }
   }

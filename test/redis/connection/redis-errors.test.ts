@@ -62,6 +62,8 @@ describe('a Redis that takes no writes', () => {
 
   for (const [what, begin, end] of [
     ['a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+    ['without rights to write', ['ACL', 'SETUSER', 'default', '-@write'], ['ACL', 'SETUSER', 'default', '+@all']],
+    ['without rights to its keys', ['ACL', 'SETUSER', 'default', 'resetkeys'], ['ACL', 'SETUSER', 'default', '~*']],
     ['full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
     [
       'without enough replicas',
