@@ -27,7 +27,10 @@ export interface Writes {
    * again when the key has moved to another master, because nothing was done then.
    */
   run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
-  /** Takes note of the commit counter of a partition, once `run` has resolved. */
+  /**
+   * Takes note of the commit counter of a partition, once `run` has resolved. Throws `MoneyWaits` when it counts in other data
+   * than before: what was written is not to be acted upon.
+   */
   saw(partition: number, counter: number): void
 }
 

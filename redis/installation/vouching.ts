@@ -117,6 +117,7 @@ export class Vouching {
       saw: (partition, counter) => {
         const newest = this.#views.get(partition)?.vouch?.epochs.at(-1)
         const counted = countedOf(counter)
+        if (counted.epoch < (this.#own.get(partition)?.epoch ?? 0)) this.#refuse(partition)
         // Of an epoch that began since the last look, the next one knows the server.
         if (counted.epoch === newest?.number) this.#remember(partition, { ...counted, serverId: newest.serverId })
       }
@@ -141,6 +142,14 @@ export class Vouching {
   /** Payments last changed before this may be older than what was done (ms); 0: none. */
   unvouchedBeforeMs(partition: number): number {
     return this.#views.get(partition)?.vouch?.unvouchedBeforeMs ?? 0
+  }
+
+  /** A server that was emptied, or got the data of another database, counts from the beginning: known before the next look. */
+  #refuse(partition: number): never {
+    const view = this.#views.get(partition)
+    if (view !== undefined) this.#views.set(partition, { ...view, provenOn: null })
+    this.#pause.abort()
+    throw new MoneyWaits('The data of the durable Redis is not that of a moment ago; money waits.')
   }
 
   #assertProven(key: string): void {

@@ -142,6 +142,24 @@ describe('the comparison of the data', () => {
     expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
   })
 
+  it('refuses the first write to a server that was emptied, also before it has looked', async () => {
+    const one = await start()
+    await one.accept(3)
+    await node.ask('FLUSHALL')
+    expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
+    await untilWaits(one)
+  })
+
+  it('refuses the first write to other data, and goes on when its own is back', async () => {
+    const one = await start()
+    await one.accept(3)
+    await node.ask('SWAPDB', '0', '1')
+    expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
+    await node.ask('SWAPDB', '0', '1')
+    await untilAccepted(one)
+    expect(await standing()).to.equal('vouched')
+  })
+
   it('keeps the data vouched for when the server restarts', async () => {
     const one = await start()
     await one.accept(3)
