@@ -11,6 +11,7 @@ import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { vouchForData } from '../redis/installation/vouch-for-data.js'
+import { partitionOf } from '../redis/keys.js'
 import { createKeyFinder } from '../redis/merchants/find-key.js'
 import { createRateLimiter } from '../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
@@ -46,7 +47,7 @@ await runProcess('api', async context => {
   const subscriber = await connect(config.redisUrl, 'subscriber', log)
   onStop('subscriber', () => disconnect(subscriber))
   const secrets = await openMemoryOnly(context, installation, 'optional')
-  const { writes } = await vouchForData(context, 'api', opened, secrets)
+  const { writes, assertWhole } = await vouchForData(context, 'api', opened, secrets)
   const clock = await followClock(durable, config.environment, { process: context })
   const admission = new Admission()
   const backlog = watchBacklog(durable, config.partitions, log)
@@ -71,6 +72,7 @@ await runProcess('api', async context => {
     }),
     rateLimiter: createRateLimiter(secrets, limit, log),
     clock,
+    assertWhole: merchantId => assertWhole(partitionOf(merchantId, config.partitions)),
     payments: createPayments({ config, clock, store, tokens, cards, cardDeclines, sealer, replies, backlog }),
     cards: {
       store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId),

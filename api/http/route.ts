@@ -1,4 +1,5 @@
 /** A route of the merchant API, and the checks that all routes begin with. */
+import type { ErrorCode } from '../../contract/errors.js'
 import type { AnswerOf, RouteFacts } from '../../contract/route.js'
 import { isCardData } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
@@ -50,6 +51,8 @@ export interface RouteDeps {
   readonly admission: Admission
   /** Null: no limit. */
   readonly rateLimiter: RateLimiter | null
+  /** Rejects while the data may lack something of a merchant. */
+  assertWhole(merchantId: string): Promise<void>
   readonly payments: PaymentsPort
   readonly cards: Cards
   readonly webhookEndpoints: WebhookEndpoints
@@ -72,9 +75,25 @@ export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
         if (query === undefined) refuseParameters(ctx.querystring)
         if (exampleKey !== undefined) readIdempotencyKey(ctx)
         if (body !== undefined) await readJson(ctx, body)
-        return await answer(ctx)
+        return await proving(
+          async () => await answer(ctx),
+          () => deps.assertWhole(merchantId)
+        )
       })
     }
+  }
+}
+
+/** What is said of something that is not in the data. */
+const ABSENCES: readonly ErrorCode[] = ['not_found', 'unknown_card']
+
+/** Says that something does not exist only of data that is whole: a merchant may pay for it anew. */
+async function proving<T>(answer: () => Promise<T>, assertWhole: () => Promise<void>): Promise<T> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof ServiceError && ABSENCES.includes(error.code)) await assertWhole()
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 /** The comparison of a process (vouching.ts) with its places of memory, and what /readyz says of it. */
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
+import { RedisUnavailable } from '../connection/redis-errors.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import type { Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
@@ -8,7 +9,7 @@ import { defineScript } from '../scripts.js'
 import { required, storedValue } from '../stored-fields.js'
 import { DATA_PART, UNVOUCHED, wentBackSentence } from './data-sentences.js'
 import type { Memory, Seen } from './epochs.js'
-import type { Installation } from './installation.js'
+import { changeOf, type Installation } from './installation.js'
 import { SeenFile } from './seen-file.js'
 import { Vouching } from './vouching.js'
 
@@ -26,7 +27,12 @@ export async function vouchForData(
   name: 'api' | 'payments',
   durable: { readonly writes: Writes; readonly connection: Redis; readonly installation: Installation },
   secrets: Redis
-): Promise<{ readonly writes: Writes; readonly vouching: Vouching }> {
+): Promise<{
+  readonly writes: Writes
+  readonly vouching: Vouching
+  /** Rejects while something of a partition may be missing: what was not found in it may exist. */
+  assertWhole(partition: number): Promise<void>
+}> {
   const { config, log, onStop, onReadyCheck, onWarning } = context
   const vouching = new Vouching({
     writes: durable.writes,
@@ -53,7 +59,13 @@ export async function vouchForData(
   // An `api` stays ready: it answers reads, and says why it takes nothing else.
   if (name === 'payments') onReadyCheck(DATA_PART, wentBack)
   onWarning(DATA_PART, name === 'payments' ? unvouched : () => wentBack() ?? waits() ?? unvouched())
-  return { writes: vouching.guarded(), vouching }
+  const assertWhole = async (partition: number): Promise<void> => {
+    vouching.assertWhole(partition)
+    // Emptied since the last look.
+    const problem = await changeOf(durable.connection, durable.installation.id)
+    if (problem !== undefined) throw new RedisUnavailable(problem)
+  }
+  return { writes: vouching.guarded(), vouching, assertWhole }
 }
 
 /** Gives the memory-only Redis what this process has seen, and gets what all have. Rejects while that server is away. */

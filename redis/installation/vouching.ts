@@ -157,9 +157,20 @@ export class Vouching {
     if (partition === undefined) return
     const view = this.#views.get(partition)
     if (view?.missing) throw new MoneyWaits('The data of the durable Redis went back; money waits for an operator.')
-    if (!view?.provenOn || serverOf(this.#options.connection, partition).stream !== view.provenOn) {
+    if (!this.#isProven(partition)) {
       throw new RedisUnavailable('The data of the durable Redis is not compared yet with what is remembered of it.')
     }
+  }
+
+  #isProven(partition: number): boolean {
+    const stream = this.#views.get(partition)?.provenOn
+    return stream !== undefined && stream !== null && serverOf(this.#options.connection, partition).stream === stream
+  }
+
+  /** Throws while something of a partition may be missing: what is not found in it may exist. */
+  assertWhole(partition: number): void {
+    if (this.#isProven(partition)) return
+    throw new RedisUnavailable('The data of the durable Redis may lack what was asked for.')
   }
 
   #remember(partition: number, memory: Memory): void {

@@ -76,6 +76,7 @@ export async function startApi(
     log?: Logger
     webhookEndpoints?: WebhookEndpoints
     testEnvironment?: TestEnvironment
+    assertWhole?: (merchantId: string) => Promise<void>
   } = {}
 ): Promise<RunningApi> {
   const config = readConfig({ SERVICE_ENV: 'test', ...options.env })
@@ -95,6 +96,7 @@ export async function startApi(
     authenticator,
     admission: options.admission ?? new Admission(),
     rateLimiter: options.rateLimiter ?? null,
+    assertWhole: options.assertWhole ?? (async () => undefined),
     payments,
     cards: {
       store: async (merchantId, tokenId) => {

@@ -145,9 +145,12 @@ describe('the comparison of the data', () => {
   it('refuses the first write to a server that was emptied, also before it has looked', async () => {
     const one = await start()
     await one.accept(3)
+    one.vouching.assertWhole(PARTITION)
     await node.ask('FLUSHALL')
     expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
+    expect(() => one.vouching.assertWhole(PARTITION)).to.throw(RedisUnavailable)
     await untilWaits(one)
+    expect(() => one.vouching.assertWhole(PARTITION)).to.throw(RedisUnavailable)
   })
 
   it('refuses the first write to other data, and goes on when its own is back', async () => {
