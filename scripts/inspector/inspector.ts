@@ -1,7 +1,7 @@
 /** The whole inspector: a server, the payments that were seen, and the feed from a running service. */
 import { startLiveFeed } from './live.js'
+import { createObservedPayments } from './observed-payments.js'
 import { startInspectorServer } from './server.js'
-import { createSessions } from './sessions.js'
 
 export interface Inspector {
   readonly url: string
@@ -16,13 +16,13 @@ export interface InspectorSettings {
 }
 
 export async function startInspector({ port, redisAddress }: InspectorSettings): Promise<Inspector> {
-  const sessions = createSessions()
+  const payments = createObservedPayments()
   const server = await startInspectorServer({
     port,
-    replay: sessions.replay,
+    replay: payments.all,
     status: () => feed.status()
   })
-  const feed = startLiveFeed(redisAddress, decision => server.send(sessions.observe(decision)))
+  const feed = startLiveFeed(redisAddress, decision => server.send(payments.observe(decision)))
   return {
     url: server.url,
     async stop() {

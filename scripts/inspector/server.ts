@@ -1,5 +1,5 @@
 /**
- * The inspector's own server: its page, what-if, and the inspection protocol over a WebSocket at `/`.
+ * The inspector's own server: its page, what-if, and the payments over a WebSocket.
  *
  * It listens on 127.0.0.1 only. Other pages in the same browser must not read it: a request has to name a loopback host,
  * which stops DNS rebinding. A WebSocket has to come from this page, or from a program.
@@ -7,17 +7,17 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
-import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
 import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
 import { machineView } from './machine-view.js'
+import type { SeenPayment } from './view-model.js'
 import { whatIf } from './what-if.js'
 
 export interface InspectorOptions {
   readonly port: number
-  /** The first messages for a new viewer. */
-  readonly replay: () => readonly StatelyInspectionEvent[]
+  /** The payments for a new viewer. */
+  readonly replay: () => readonly SeenPayment[]
   /** Sentence about the connection to the service, shown on the page. */
   readonly status: () => string
 }
@@ -25,16 +25,14 @@ export interface InspectorOptions {
 export interface InspectorServer {
   readonly url: string
   /** Sends to all viewers. */
-  send(messages: readonly StatelyInspectionEvent[]): void
+  send(payment: SeenPayment): void
   stop(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 65_536
-/** Messages for a page that does not read are dropped beyond this. */
+/** Payments for a page that does not read are dropped beyond this. */
 const BUFFERED_BYTES_MAX = 8_000_000
-/** The inspector's own page gets no definition of the machine, which is 57 kB with each payment. */
-const OWN_PAGE_FEED = '/feed'
 /** Markup and styles are read from the sources, scripts from the build. */
 const PAGE_DIR = resolve(import.meta.dirname, '../../../scripts/inspector/browser')
 const SCRIPT_DIR = resolve(import.meta.dirname, 'browser')
@@ -54,19 +52,15 @@ export async function startInspectorServer(options: InspectorOptions): Promise<I
   })
   const port = await listenHere(server, options.port, '--port')
   const sockets = new WebSocketServer({ server, maxPayload: 1_024, verifyClient: mayConnect })
-  const ownPages = new WeakSet<WebSocket>()
-  const textFor = (socket: WebSocket, message: StatelyInspectionEvent): string =>
-    JSON.stringify(ownPages.has(socket) ? { ...message, definition: undefined } : message)
-  sockets.on('connection', (socket, { url }) => {
-    if (url === OWN_PAGE_FEED) ownPages.add(socket)
-    for (const message of options.replay()) socket.send(textFor(socket, message))
+  sockets.on('connection', socket => {
+    for (const payment of options.replay()) socket.send(JSON.stringify(payment))
   })
   return {
     url: `http://${HOST}:${port}/`,
-    send(messages) {
+    send(payment) {
+      const text = JSON.stringify(payment)
       for (const socket of sockets.clients) {
-        if (socket.readyState !== WebSocket.OPEN || socket.bufferedAmount > BUFFERED_BYTES_MAX) continue
-        for (const message of messages) socket.send(textFor(socket, message))
+        if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount <= BUFFERED_BYTES_MAX) socket.send(text)
       }
     },
     async stop() {

@@ -18,7 +18,13 @@ export interface HistoryLine {
   readonly worker: string | null
 }
 
-/** The `context` of a payment in the inspection protocol: what is shown beside the chart. */
+/** A payment as the server sends it, each time that it moves. */
+export interface SeenPayment {
+  readonly id: string
+  readonly facts: PaymentFacts
+}
+
+/** What is shown beside the chart. */
 export interface PaymentFacts {
   /** `capturing.reconciling` */
   readonly place: string

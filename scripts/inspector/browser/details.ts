@@ -1,11 +1,10 @@
 /** The details of a payment: its fields, its history, what may come next. */
-import type { HistoryLine, MachineView, NextStep } from '../view-model.js'
+import type { HistoryLine, MachineView, NextStep, SeenPayment } from '../view-model.js'
 import { element } from './element.js'
-import type { Seen } from './feed.js'
 import { clock, eventWords, money, statusOf } from './words.js'
 
 /** Everything about one payment. */
-export function paymentDetails({ id, facts }: Seen, machine: MachineView): HTMLElement[] {
+export function paymentDetails({ id, facts }: SeenPayment, machine: MachineView): HTMLElement[] {
   const { place } = facts
   const { saleId, tid, nsu, authorizationCode } = facts.references
   const rows: [string, string | null | undefined][] = [
@@ -68,7 +67,7 @@ function historyRow(line: HistoryLine): HTMLElement {
   return element(
     'tr',
     line.refusal === null ? {} : { class: 'refused' },
-    element('td', { class: 'time' }, clock(line.atMs)),
+    element('td', {}, clock(line.atMs)),
     event,
     to
   )
@@ -86,7 +85,7 @@ function nextTable(steps: readonly NextStep[], place: string): HTMLElement {
     if (step.guard !== null) event.append(element('small', {}, `if ${step.guard}`))
     return element(
       'tr',
-      { title: step.description, class: step.next === place && step.effect === null ? 'minor' : '' },
+      { title: step.description },
       event,
       element('td', {}, step.next === place ? 'stays' : step.next),
       element('td', {}, step.effect ?? '')

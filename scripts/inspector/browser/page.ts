@@ -1,9 +1,9 @@
 /** The inspector's page: payments on the left, the chart in the middle, facts on the right. */
-import type { MachineView } from '../view-model.js'
+import type { MachineView, SeenPayment } from '../view-model.js'
 import { ChartPanel } from './chart-panel.js'
 import { paymentDetails } from './details.js'
 import { element, existing } from './element.js'
-import { listen, type Seen } from './feed.js'
+import { listen } from './feed.js'
 import { PaymentList } from './payment-list.js'
 import { WhatIfPanel } from './what-if-panel.js'
 
@@ -14,7 +14,7 @@ const STATUS_EVERY_MS = 2_000
 const PAYMENTS_MAX = 200
 
 const [side, details] = [existing('#side'), existing('#details')]
-const payments = new Map<string, Seen>()
+const payments = new Map<string, SeenPayment>()
 const machine = (await (await fetch('/machine.json')).json()) as MachineView
 const charts = new ChartPanel(existing('#charts'), machine)
 const list = new PaymentList(select, () => {
@@ -30,7 +30,7 @@ let newest: string | undefined
 let isFollowingNewest = true
 let isDrawingPlanned = false
 /** What chart and details show, once they do. They are redrawn only when this changes, which keeps scrolling and marked text. */
-let shown: Seen | undefined
+let shown: SeenPayment | undefined
 let isShown = false
 
 const whatIf = new WhatIfPanel(machine, side, details, position => {

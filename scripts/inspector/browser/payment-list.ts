@@ -1,11 +1,11 @@
 /** The payments that were seen, the one that moved last on top. */
+import type { SeenPayment } from '../view-model.js'
 import { button, element } from './element.js'
-import type { Seen } from './feed.js'
 import { money, shortId, statusOf } from './words.js'
 
 /** One line. Its elements stay while the payment changes, because a click needs press and release on the same element. */
 interface Item {
-  readonly seen: Seen
+  readonly seen: SeenPayment
   readonly line: HTMLElement
   readonly button: HTMLElement
   readonly chip: HTMLElement
@@ -31,7 +31,7 @@ export class PaymentList {
   }
 
   /** Draws what has changed. */
-  draw(payments: readonly Seen[], selected: string | undefined, isFollowingNewest: boolean): void {
+  draw(payments: readonly SeenPayment[], selected: string | undefined, isFollowingNewest: boolean): void {
     this.#newest.setAttribute('aria-checked', String(isFollowingNewest))
     this.#items = new Map(payments.map(seen => [seen.id, this.#itemOf(seen)]))
     for (const [id, item] of this.#items) item.button.setAttribute('aria-pressed', String(id === selected))
@@ -48,7 +48,7 @@ export class PaymentList {
     else this.#lines.replaceChildren(...lines)
   }
 
-  #itemOf(seen: Seen): Item {
+  #itemOf(seen: SeenPayment): Item {
     const known = this.#items.get(seen.id)
     if (known?.seen === seen) return known
     const item = known ?? this.#newItem(seen.id)
@@ -62,7 +62,7 @@ export class PaymentList {
 
   #newItem(id: string): Omit<Item, 'seen'> {
     const chip = element('span', { class: 'chip' })
-    const amount = element('span', { class: 'amount' })
+    const amount = element('span')
     const caption = element('small', { title: id })
     const choice = button('', () => this.#select(id), { 'data-payment': id })
     choice.append(chip, amount, caption)

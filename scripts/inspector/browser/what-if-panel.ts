@@ -57,7 +57,7 @@ export class WhatIfPanel {
     const taken = choices.filter(({ refusal }) => refusal === null)
     const parts = [
       element('h2', {}, 'Begin with'),
-      element('nav', { class: 'beginnings' }, ...beginnings),
+      element('nav', {}, ...beginnings),
       element('h2', {}, 'Can happen now'),
       listOf(taken.filter(({ isTimely }) => isTimely)),
       folded(
@@ -85,7 +85,7 @@ export class WhatIfPanel {
       placeHeading(place, this.#machine),
       element(
         'nav',
-        { class: 'beginnings' },
+        {},
         button('Undo', () => this.#change(() => this.#steps.pop())),
         button('Start again', () => this.#change(() => this.#begin(this.#beginning)))
       ),

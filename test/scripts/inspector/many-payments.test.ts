@@ -2,8 +2,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type ObservedDecision, observePayment } from '../../../redis/operator/inspection.js'
+import { createObservedPayments } from '../../../scripts/inspector/observed-payments.js'
 import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
-import { createSessions } from '../../../scripts/inspector/sessions.js'
 import { useBrowser } from '../../support/browser.js'
 import { aPayment } from '../../support/payments.js'
 
@@ -18,8 +18,8 @@ describe('the inspector of many payments', () => {
     payment: observePayment(aPayment({ terms: { id: idOf(number) } }))
   })
   const move = (...numbers: number[]): void => {
-    const sessions = createSessions()
-    for (const number of numbers) server.send(sessions.observe(observed(number)))
+    const payments = createObservedPayments()
+    for (const number of numbers) server.send(payments.observe(observed(number)))
   }
   const line = (number: number) => page.locator(`[data-payment="${idOf(number)}"]`)
   const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => from + k)
@@ -62,12 +62,12 @@ describe('the inspector of many payments', () => {
   })
 
   it('misses no change that comes during the replay', async () => {
-    const sessions = createSessions()
+    const payments = createObservedPayments()
     const other = await startInspectorServer({
       port: 0,
       replay: () => {
-        setImmediate(() => other.send(sessions.observe(observed(500))))
-        return range(1, 200).flatMap(number => sessions.observe(observed(number)))
+        setImmediate(() => other.send(payments.observe(observed(500))))
+        return range(1, 200).map(number => payments.observe(observed(number)))
       },
       status: () => 'Connected'
     })

@@ -1,18 +1,12 @@
-/** What the inspector sends, against what `@statelyai/inspect` itself sends for a real actor; and what it never sends. */
-import { readFileSync } from 'node:fs'
-import { createInspector, type StatelyInspectionEvent } from '@statelyai/inspect'
+/** What workers publish for the inspector, what they never publish, and whom its server answers. */
 import { expect } from 'chai'
 import WebSocket from 'ws'
-import { createActor, createMachine } from 'xstate'
-import { readChart } from '../../../machines/chart.js'
-import { paymentMachine } from '../../../machines/payment/machine.js'
 import { connect, disconnect } from '../../../redis/connection/connections.js'
 import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/operator/inspection.js'
 import { createLogger } from '../../../runtime/log.js'
 import { exampleOf } from '../../../scripts/docs/payment-paths/payment-examples.js'
 import { firstWorld, happen, nextMomentMs, type World } from '../../../scripts/docs/payment-paths/payment-world.js'
 import { startInspectorServer } from '../../../scripts/inspector/server.js'
-import { createSessions, PROTOCOL_VERSION } from '../../../scripts/inspector/sessions.js'
 import { until } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
@@ -109,44 +103,6 @@ describe('inspection', () => {
   })
 })
 
-describe('the inspection protocol', () => {
-  const sessions = createSessions()
-  const step = (world: World, id: string): { world: World; sent: StatelyInspectionEvent[] } => {
-    const event = exampleOf(id).event(world.payment, nextMomentMs(world))
-    const { world: next, decision } = happen(world, event)
-    const effect = decision.kind === 'taken' ? (decision.effect?.kind ?? null) : null
-    const { id: paymentId, merchantId, captureMode, amountCents, createdAtMs } = next.payment.terms
-    const { version, progress, history } = next.payment
-    const payment = {
-      ...{ id: paymentId, merchantId, captureMode, amountCents, createdAtMs, brand: 'visa' },
-      ...{ version, progress, history }
-    }
-    const told = { worker: 'payments 1', event: event.type, atMs: event.nowMs, refusal: null, effect, payment }
-    return { world: next, sent: sessions.observe(told) }
-  }
-
-  it('has the messages, and the fields, of @statelyai/inspect', () => {
-    const theirs = messagesOfPackage()
-    const first = step(firstWorld('manual'), 'AUTHORISE')
-    const ours = [...first.sent, ...step(first.world, 'APPROVED').sent]
-    expect(ours.map(({ type }) => type)).to.deep.equal(['@xstate.actor', '@xstate.event', '@xstate.snapshot'])
-    for (const message of ours) {
-      const model = theirs.find(({ type }) => type === message.type)
-      expect(Object.keys(message).sort(), message.type).to.deep.equal(Object.keys(model ?? {}).sort())
-    }
-    const manifest = readFileSync('node_modules/@statelyai/inspect/package.json', 'utf8')
-    expect((JSON.parse(manifest) as { version: string }).version).to.equal(PROTOCOL_VERSION)
-  })
-
-  it('has a definition from which XState makes the same machine', () => {
-    const [actor] = sessions.replay()
-    if (actor?.type !== '@xstate.actor') return expect.fail('a replay begins with the actor')
-    const copy = createMachine(JSON.parse(actor.definition ?? ''))
-    expect(readChart(copy)).to.deep.equal(readChart(paymentMachine))
-    expect(actor.snapshot.value).to.equal('pre_authorized')
-  })
-})
-
 describe('the server of the inspector', () => {
   const start = (port = 0): ReturnType<typeof startInspectorServer> =>
     startInspectorServer({
@@ -193,14 +149,3 @@ describe('the server of the inspector', () => {
     }
   })
 })
-
-/** A real actor, told by the package's own inspector. */
-function messagesOfPackage(): StatelyInspectionEvent[] {
-  const messages: StatelyInspectionEvent[] = []
-  const inspector = createInspector({ send: message => messages.push(message) })
-  const actor = createActor(createMachine({ id: 'light', initial: 'on', states: { on: {} } }))
-  inspector.actor(actor)
-  inspector.event(actor, { type: 'GO' })
-  inspector.snapshot(actor, actor.getSnapshot())
-  return messages
-}
