@@ -2,23 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
 import { readConfig } from '../../runtime/config.js'
-import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
 import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates, encryptionFinding } from './doctor/certificates.js'
 import { checkDurable, checkInstallation } from './doctor/durable-checks.js'
-import { attempt, type Finding, mendOfCertificate } from './doctor/finding.js'
+import { attempt, type Finding, mendOfCertificate, withConnections } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { checkCardNetwork, checkMemoryOnly } from './doctor/reach-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
-const CONNECT_DEADLINE_MS = 5_000
 const ROOT = new URL('../../../', import.meta.url)
 
 interface DoctorOptions extends OpsOptions {
@@ -88,16 +85,9 @@ async function examineRedis(
   return await attempt(
     'durable redis',
     message => mendOfCertificate(message) ?? mend,
-    async () => {
-      const { url, secretsUrl, archiveUrl } = await addressesOf(env)
-      const connections: Redis[] = []
-      const connectTo = async (address: string): Promise<Redis> => {
-        const log = createLogger('operator', 'silent')
-        const connected = await connect(address, 'commands', log, 'REDIS_URL', CONNECT_DEADLINE_MS)
-        connections.push(connected)
-        return connected
-      }
-      try {
+    () =>
+      withConnections('commands', 'REDIS_URL', async connectTo => {
+        const { url, secretsUrl, archiveUrl } = await addressesOf(env)
         const redis = await connectTo(url)
         const settings = logins === undefined ? redis : await connectTo(addressIn(logins, 'redis_url'))
         const settingsUrl = logins === undefined ? undefined : addressIn(logins, 'secrets_redis_url')
@@ -126,10 +116,7 @@ async function examineRedis(
           ...keys.flat(),
           ...archive
         ]
-      } finally {
-        await Promise.all(connections.map(disconnect))
-      }
-    }
+      })
   )
 }
 

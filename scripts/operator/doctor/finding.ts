@@ -1,7 +1,9 @@
 /** What a check of `operator doctor` found, and how checks are run. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { adviceOn } from '../../../redis/connection/redis-errors.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { adviceOn, type RedisVariable } from '../../../redis/connection/redis-errors.js'
+import { createLogger } from '../../../runtime/log.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
 
@@ -14,7 +16,7 @@ export interface Finding {
 }
 
 /** How long a connection may take (ms). */
-export const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 /** A check that takes longer is a problem (ms). */
 const CHECK_TIMEOUT_MS = 15_000
 
@@ -52,6 +54,26 @@ export async function connected<S extends Socket>(socket: S, event: 'connect' | 
   )
   await once(socket, event)
   return socket
+}
+
+/** Does `work` with connections to one kind of Redis, which end with it. */
+export async function withConnections<T>(
+  role: 'commands' | 'secrets',
+  variable: RedisVariable,
+  work: (connectTo: (url: string) => Promise<Redis>) => Promise<T>
+): Promise<T> {
+  const log = createLogger('operator', 'silent')
+  const connections: Redis[] = []
+  const connectTo = async (url: string): Promise<Redis> => {
+    const redis = await connect(url, role, log, variable, CONNECT_TIMEOUT_MS)
+    connections.push(redis)
+    return redis
+  }
+  try {
+    return await work(connectTo)
+  } finally {
+    await Promise.all(connections.map(disconnect))
+  }
 }
 
 /** Runs one check. What it throws is a problem with this mend, which may depend on the message. Never rejects. */

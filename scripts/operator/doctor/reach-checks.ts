@@ -1,22 +1,20 @@
 /** What `operator doctor` tries from its own machine: the card network and the memory-only Redis. */
-import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { memoryOnlyConditions } from '../../../redis/installation/conditions.js'
 import type { Installation } from '../../../redis/installation/installation.js'
 import { memoryOnlyProblems } from '../../../redis/installation/memory-only.js'
 import { type Config, isGiven, readConfig } from '../../../runtime/config.js'
-import { createLogger } from '../../../runtime/log.js'
 import { probeCardNetwork } from '../../../workers/network/card-network.js'
 import { checkCertificates } from './certificates.js'
 import { checkLimit, checkServers, checkUsers, notRead, unreadSettings } from './durable-checks.js'
 import {
   attempt,
-  CONNECT_TIMEOUT_MS,
   type Finding,
   mendOfCertificate,
   notChecked,
   problem,
   verdict,
-  warning
+  warning,
+  withConnections
 } from './finding.js'
 
 /** The memory-only Redis and its users. `url` undefined: its address is not known. `settingsUrl`: with the user `doctor`. */
@@ -30,18 +28,11 @@ export async function checkMemoryOnly(
   const give = 'Give SECRETS_REDIS_URL with the user `operator`; until then see /readyz of its processes.'
   if (url === undefined) return [notChecked(check, 'SECRETS_REDIS_URL is not set.', give)]
   const mend = 'Start it, correct SECRETS_REDIS_URL, or set what the sentence names, on every server (docs/REDIS.md).'
-  const log = createLogger('operator', 'silent')
   return await attempt(
     check,
     message => mendOfCertificate(message) ?? mend,
-    async () => {
-      const connections: Redis[] = []
-      const connectTo = async (address: string): Promise<Redis> => {
-        const connected = await connect(address, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
-        connections.push(connected)
-        return connected
-      }
-      try {
+    () =>
+      withConnections('secrets', 'SECRETS_REDIS_URL', async connectTo => {
         const secrets = await connectTo(url)
         const settings = settingsUrl === undefined ? secrets : await connectTo(settingsUrl)
         const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, settings, installation)
@@ -58,10 +49,7 @@ export async function checkMemoryOnly(
           ...(await checkServers(secrets, 'SECRETS_REDIS_URL', config)),
           ...(await checkLimit(secrets, 'SECRETS_REDIS_URL', config))
         ]
-      } finally {
-        await Promise.all(connections.map(disconnect))
-      }
-    }
+      })
   )
 }
 
