@@ -79,13 +79,10 @@ export const keys = {
   cardDeclines: (partition: number, cardId: string) => `${tag(partition)}:declines:${cardId}`,
   cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,
   webhookEndpoint: (partition: number, merchantId: string) => `${tag(partition)}:hook:${merchantId}`,
-  webhooksOff: (partition: number, merchantId: string) => `${tag(partition)}:hookoff:${merchantId}`,
   /** Commands for the `webhooks` processes: payments whose first event is to be sent. */
   deliveries: (partition: number) => `${tag(partition)}:webhooks`,
-  /** The events of a payment that are not delivered yet, in their order. */
+  /** The events of a payment that are not delivered yet, in their order; the first one with its failed attempts. */
   webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
-  /** The failed attempts of the first of them. */
-  webhookTries: (partition: number, paymentKey: string) => `${tag(partition)}:hooktries:${paymentKey}`,
   /** Payments (`encodePlace`) whose first event waits for its next attempt, or for the endpoint, by the time since which it is due. */
   webhookLine: (partition: number, merchantId: string) => `${tag(partition)}:hookline:${merchantId}`,
   /** Merchants with such payments, by the time at which `timers` looks at their line. */

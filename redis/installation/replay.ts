@@ -27,6 +27,7 @@ export const replayedCommands: readonly (readonly [name: string, ...args: string
   ['HINCRBY', KEY, 'field', '1'],
   ['RPUSH', KEY, 'item'],
   ['LPOP', KEY],
+  ['LSET', KEY, '0', 'item'],
   ['RPOP', KEY],
   ['ZADD', KEY, '1', 'member'],
   ['ZREM', KEY, 'member'],

@@ -2,12 +2,7 @@
 import type { Redis } from '../connection/connections.js'
 import { type KeyKind, readKeyRecord, storedKeyIds } from '../installation/key-record.js'
 import { keys } from '../keys.js'
-import { defineNamedScript } from '../scripts.js'
-
-const replaceKeyRecord = defineNamedScript<{
-  keys: 'record'
-  given: { before: string | undefined; after: string }
-}>('replace_key_record')
+import { replaceRecord } from '../replace-record.js'
 
 /** Records the key of a rotation. A rotation that was cut off records it once. */
 export async function recordNewKey(redis: Redis, kind: KeyKind, keyId: string): Promise<void> {
@@ -27,7 +22,7 @@ async function change(
 ): Promise<void> {
   for (;;) {
     const { text, ids } = await readKeyRecord(redis, kind)
-    const given = { before: text ?? undefined, after: storedKeyIds.encode({ ids: idsAfter(ids) }) }
-    if ((await replaceKeyRecord(redis, { record: keys.keyRecord(kind) }, given)) === 1) return
+    const after = storedKeyIds.encode({ ids: idsAfter(ids) })
+    if (await replaceRecord(redis, keys.keyRecord(kind), text, after)) return
   }
 }

@@ -3,7 +3,6 @@
 --
 -- keys.deliveries     stream   commands
 -- keys.events         list     events of the payment
--- keys.tries          list     failed attempts of the first one
 -- keys.line           zset     payments that wait, of this endpoint
 -- keys.lines          zset     endpoints by the time at which their line is looked at
 -- keys.failing        string   the endpoint while it fails
@@ -13,7 +12,7 @@
 -- keys.letters        stream   dead letters
 --
 -- given.group, given.entry      the command; given.place the payment, given.merchant its merchant
--- given.event, given.tried      the event as it was read, and how many tries it had; absent: nothing waits any more
+-- given.event                   the event as it was read; given.retry the same with one more failed attempt
 -- given.before, given.failing   the endpoint as it was read, and from now on; absent: it works
 -- given.result                  `waits`, `delivered`, `undeliverable`, `forgotten` or `set aside`
 -- given.dueMs                   of an event that waits: when it is due
@@ -36,17 +35,16 @@ if redis.call('XACK', keys.deliveries, given.group, given.entry) == 0 then
   return -1
 end
 redis.call('XDEL', keys.deliveries, given.entry)
-local isFirst = redis.call('LINDEX', keys.events, 0) == given.event and redis.call('LLEN', keys.tries) == given.tried
+local isFirst = redis.call('LINDEX', keys.events, 0) == given.event
 local dropped = 0
 if isFirst and given.result == 'waits' then
   redis.call('ZADD', keys.line, given.dueMs, given.place)
-  if given.attempt then
-    redis.call('RPUSH', keys.tries, given.attempt)
+  if given.retry then
+    redis.call('LSET', keys.events, 0, given.retry)
   end
 else
   if isFirst then
     redis.call('LPOP', keys.events)
-    redis.call('DEL', keys.tries)
   end
   if isFirst and given.result == 'delivered' then
     redis.call('XADD', keys.journal, 'MINID', '~', given.journalFromMs .. '-0', '*', 'e', given.short)

@@ -1,6 +1,6 @@
 /** One event as the log of webhooks has it. */
 import type { LoggedState, StatusChange } from '../../machines/status-change.js'
-import { type Attempt, eventIdOf, type QueuedEvent } from './webhook-event.js'
+import { eventIdOf, type QueuedEvent } from './webhook-event.js'
 
 /** How long an event can be sent again after its delivery, or after the last attempt that it might have got. */
 export const RETENTION_DAYS = 30
@@ -10,15 +10,13 @@ export interface LoggedEvent {
   readonly eventId: string
   readonly state: LoggedState
   readonly change: StatusChange
-  /** Of what waits: its attempts and the time of the next one. */
+  /** Of what waits: its failed attempts and the time of the next one. */
   readonly queued: QueuedEvent | null
-  /** Of what waits: the failed attempts. */
-  readonly history: readonly Attempt[]
 }
 
 /** An event of which nothing is known but its state. */
 export function loggedEvent(merchantId: string, state: LoggedState, change: StatusChange): LoggedEvent {
-  return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
+  return { merchantId, eventId: eventIdOf(change), state, change, queued: null }
 }
 
 /** In the order in which events occurred. */

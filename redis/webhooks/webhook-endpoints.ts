@@ -8,13 +8,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf } from '../keys.js'
-import { defineNamedScript } from '../scripts.js'
+import { replaceRecord } from '../replace-record.js'
 import { many, required, storedList, storedValue } from '../stored-fields.js'
-
-const replaceEndpoint = defineNamedScript<{
-  keys: 'endpoint' | 'off'
-  given: { before: string | undefined; after: string }
-}>('replace_webhook_endpoint')
 
 /** What a signing secret is derived from. */
 export interface SecretSeed {
@@ -28,6 +23,8 @@ export interface WebhookEndpoint {
   /** Seeds that were rotated away, newest first; the secret of each signs beside the new one until its `untilMs`. */
   readonly previous: readonly (SecretSeed & { readonly untilMs: number })[]
   readonly updatedAtMs: number
+  /** Since when an operator has switched its webhooks off: events are neither sent nor kept. Null: they are on. */
+  readonly offSinceMs: number | null
 }
 
 export interface Registration {
@@ -48,11 +45,9 @@ export interface WebhookEndpointStore {
   register(registration: Registration): Promise<WebhookEndpoint>
   /** Null when the merchant has none. */
   find(merchantId: string): Promise<WebhookEndpoint | null>
-  /** Since when a merchant's webhooks are switched off: events are neither sent nor kept (ms). Null while they are on. */
-  offSince(merchantId: string): Promise<number | null>
-  /** For a merchant without an endpoint, too. What is off stays off since its first time. */
-  switchOff(merchantId: string, nowMs: number): Promise<void>
-  /** False when they were on. No event that happens later is forgotten. */
+  /** What is off stays off since its first time. False: the merchant has no endpoint, so it has no events. */
+  switchOff(merchantId: string, nowMs: number): Promise<boolean>
+  /** No event that happens later is forgotten. False as in `switchOff`. */
   switchOn(merchantId: string): Promise<boolean>
 }
 
@@ -64,32 +59,27 @@ const PREVIOUS_MAX = 8
 export function createWebhookEndpointStore(writes: Writes, partitions: number): WebhookEndpointStore {
   const { redis } = writes
   const keyOf = (merchantId: string): string => keys.webhookEndpoint(partitionOf(merchantId, partitions), merchantId)
-  const offKeyOf = (merchantId: string): string => keys.webhooksOff(partitionOf(merchantId, partitions), merchantId)
+  /** Two changes at once: the second one sees what the first one wrote. Null for none changes nothing. */
+  const change = async <After extends WebhookEndpoint | null>(
+    merchantId: string,
+    changed: (before: WebhookEndpoint | null) => After
+  ): Promise<After> => {
+    const key = keyOf(merchantId)
+    while (true) {
+      const text = await redis.get(key)
+      const after = changed(decodeEndpoint(text))
+      if (after === null) return after
+      const record = encodeEndpoint(after)
+      if (await writes.run(key, node => replaceRecord(node, key, text, record))) return after
+    }
+  }
   return {
     find: async merchantId => decodeEndpoint(await redis.get(keyOf(merchantId))),
-    register: async registration => {
-      const { merchantId } = registration
-      const [endpoint, off] = [keyOf(merchantId), offKeyOf(merchantId)]
-      // Two registrations at once: the second one sees what the first one wrote.
-      while (true) {
-        const record = await redis.get(endpoint)
-        const after = endpointAfter(decodeEndpoint(record), registration)
-        const given = { before: record ?? undefined, after: encodeEndpoint(after) }
-        if ((await writes.run(endpoint, node => replaceEndpoint(node, { endpoint, off }, given))) === 1) return after
-      }
-    },
-    offSince: async merchantId => {
-      const since = await redis.get(offKeyOf(merchantId))
-      return since === null ? null : Number(since)
-    },
-    switchOff: async (merchantId, nowMs) => {
-      const key = offKeyOf(merchantId)
-      await writes.run(key, node => node.setnx(key, String(nowMs)))
-    },
-    switchOn: async merchantId => {
-      const key = offKeyOf(merchantId)
-      return (await writes.run(key, node => node.del(key))) === 1
-    }
+    register: registration => change(registration.merchantId, before => endpointAfter(before, registration)),
+    switchOff: async (merchantId, nowMs) =>
+      (await change(merchantId, before => before && { ...before, offSinceMs: before.offSinceMs ?? nowMs })) !== null,
+    switchOn: async merchantId =>
+      (await change(merchantId, before => before && { ...before, offSinceMs: null })) !== null
   }
 }
 
@@ -99,7 +89,8 @@ const storedEndpoint = storedValue<WebhookEndpoint>('webhook endpoint', {
   url: [required],
   seed: [required, storedList<SecretSeed>(seedTable)],
   previous: [[], many(storedList<WebhookEndpoint['previous'][number]>({ ...seedTable, untilMs: [required] }))],
-  updatedAtMs: [required]
+  updatedAtMs: [required],
+  offSinceMs: [null]
 })
 
 /** As `register` stores it. */
@@ -113,9 +104,10 @@ export function decodeEndpoint(record: string | null): WebhookEndpoint | null {
 function endpointAfter(before: WebhookEndpoint | null, registration: Registration): WebhookEndpoint {
   const { url, isRotation, keyId, nowMs } = registration
   const isSameUrl = before?.url === url
-  if (isSameUrl && !isRotation) return before
+  if (isSameUrl && !isRotation) return { ...before, offSinceMs: null }
   const previous = isSameUrl ? previousSeeds(before, nowMs) : []
-  return { url, seed: { keyId, salt: randomBytes(16).toString('base64url') }, previous, updatedAtMs: nowMs }
+  const seed = { keyId, salt: randomBytes(16).toString('base64url') }
+  return { url, seed, previous, updatedAtMs: nowMs, offSinceMs: null }
 }
 
 /**

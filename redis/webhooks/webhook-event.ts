@@ -12,7 +12,16 @@ import type { Delivery } from '../../machines/webhook-delivery.js'
 import { parseJson } from '../../runtime/json.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
-import { DamagedValue, type Format, knownOf, required, storedList, storedValue, wholeList } from '../stored-fields.js'
+import {
+  DamagedValue,
+  type Format,
+  knownOf,
+  many,
+  required,
+  storedList,
+  storedValue,
+  wholeList
+} from '../stored-fields.js'
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -77,6 +86,27 @@ function paymentIdOf(paymentKey: string): string {
   }
 }
 
+/** One try to deliver an event. */
+export interface Attempt {
+  readonly eventId: string
+  readonly atMs: number
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** First characters of the answer, or why there was none. */
+  readonly note: string
+}
+
+const attemptTable = { eventId: [required], atMs: [required], status: [null], durationMs: [0], note: [''] } as const
+
+const storedAttempt = storedValue<Attempt>('webhook attempt', attemptTable)
+
+/** An attempt as the log of attempts has it. */
+export const encodeAttempt = storedAttempt.encode
+
+/** Reads what `encodeAttempt` wrote. Throws as `storedValue` does. */
+export const decodeAttempt = storedAttempt.decode
+
 /** What an event that waits has besides its short form. */
 interface About extends EventTerms {
   readonly traceparent: string | null
@@ -95,6 +125,8 @@ interface WaitingEvent {
   readonly about: About
   /** With its text: scripts move the short form from list to list. */
   readonly change: { readonly change: StatusChange; readonly short: string }
+  /** The failed ones. */
+  readonly attempts: readonly Attempt[]
 }
 
 const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
@@ -106,7 +138,8 @@ const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
       encode: ({ change }) => storedChange.encode(change),
       decode: stored => ({ change: storedChange.decode(stored), short: JSON.stringify(stored) })
     } satisfies Format<WaitingEvent['change'], unknown[]>
-  ]
+  ],
+  attempts: [[], many(storedList<Attempt>(attemptTable))]
 })
 
 /**
@@ -133,20 +166,20 @@ export interface QueuedEvent {
   readonly stored: string
   /** Its short form, as it is stored. */
   readonly short: string
+  /** The failed ones; they are stored with the first event of a payment. */
+  readonly attempts: readonly Attempt[]
   readonly delivery: Delivery
   /** When it may be sent. */
   readonly nextAtMs: number
 }
 
-/**
- * Reads an event that waits; throws as `storedValue` does. `attempts`: how many have failed. `nextAtMs`: of the next one;
- * null when it may be sent now.
- */
-export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
+/** Reads an event that waits; throws as `storedValue` does. `nextAtMs`: of its next attempt; null when it may be sent now. */
+export function decodeQueued(stored: string, nextAtMs: number | null): QueuedEvent {
   const {
     sinceMs,
     about: { traceparent, ...terms },
-    change: { change, short }
+    change: { change, short },
+    attempts
   } = waitingEvent.decode(stored)
   return {
     eventId: eventIdOf(change),
@@ -155,32 +188,18 @@ export function decodeQueued(stored: string, attempts: number, nextAtMs: number 
     traceparent,
     stored,
     short,
-    delivery: { attempts, sinceMs },
+    attempts,
+    delivery: { attempts: attempts.length, sinceMs },
     nextAtMs: nextAtMs ?? sinceMs
   }
 }
 
-/** One try to deliver an event. */
-export interface Attempt {
-  readonly eventId: string
-  readonly atMs: number
-  /** HTTP status; null when there was no answer. */
-  readonly status: number | null
-  readonly durationMs: number
-  /** First characters of the answer, or why there was none. */
-  readonly note: string
+/** An event as it is stored after one more failed attempt. */
+export function encodeFailed({ change, short, terms, traceparent, attempts, delivery }: QueuedEvent, last: Attempt) {
+  return waitingEvent.encode({
+    sinceMs: delivery.sinceMs,
+    about: aboutOf(terms, traceparent),
+    change: { change, short },
+    attempts: [...attempts, last]
+  })
 }
-
-const storedAttempt = storedValue<Attempt>('webhook attempt', {
-  eventId: [required],
-  atMs: [required],
-  status: [null],
-  durationMs: [0],
-  note: ['']
-})
-
-/** An attempt as the lists of attempts have it. */
-export const encodeAttempt = storedAttempt.encode
-
-/** Reads what `encodeAttempt` wrote. Throws as `storedValue` does. */
-export const decodeAttempt = storedAttempt.decode

@@ -47,18 +47,17 @@ export class WebhookLog {
   }
 
   /**
-   * What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment; what comes or goes
-   * meanwhile may be missing, or come twice. Of a long line about `max` payments are read.
+   * What waits for a retry or for its endpoint, and what stands behind it: payment by payment, those that are due last first, of equal
+   * ones the newest. While the line changes, some may be missing, or come twice. Of a long line `max` payments are read.
    */
   async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
     const line = keys.webhookLine(this.#partitionOf(merchantId), merchantId)
-    let [cursor, count] = ['0', 0]
-    do {
-      const [next, found] = await this.#redis.zscan(line, cursor, 'COUNT', PAGE)
-      for (let i = 0; i < found.length; i += 2) yield* this.#waitingOf(found[i] ?? '', Number(found[i + 1]))
-      cursor = next
-      count += PAGE
-    } while (cursor !== '0' && count < max)
+    for (let skip = 0; skip < max; skip += PAGE) {
+      const page = await this.#redis.zrevrange(line, skip, Math.min(skip + PAGE, max) - 1, 'WITHSCORES')
+      const places = [...fieldsOf(page)]
+      for (const [place, dueMs] of places) yield* this.#waitingOf(place, Number(dueMs))
+      if (places.length < PAGE) return
+    }
   }
 
   /** What was given up of what occurred since a time, oldest first. */
@@ -87,21 +86,19 @@ export class WebhookLog {
 
   /**
    * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
-   * Of many that wait, only those that are due last are considered, and of equal ones the newest payments.
+   * Of many that wait, only those that are due last are considered.
    */
   async newest(merchantId: string, count: number): Promise<LoggedEvent[]> {
     const partition = this.#partitionOf(merchantId)
-    const line = keys.webhookLine(partition, merchantId)
-    const [sent, given, places] = await Promise.all([
+    const [sent, given] = await Promise.all([
       this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
-      this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1),
-      this.#redis.zrevrange(line, 0, count + SPARE - 1, 'WITHSCORES')
+      this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
     ])
     // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
     const found: { atMs: number; event: LoggedEvent }[] = []
-    for (const [place, dueMs] of fieldsOf(places)) {
-      for await (const event of this.#waitingOf(place, Number(dueMs)))
-        found.push({ atMs: event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0, event })
+    for await (const event of this.waiting(merchantId, count + SPARE)) {
+      const { attempts = [], delivery } = event.queued ?? {}
+      found.push({ atMs: attempts.at(-1)?.atMs ?? delivery?.sinceMs ?? 0, event })
     }
     const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
     for (const event of listed) found.push({ atMs: event.change.occurredAtMs, event })
@@ -259,14 +256,9 @@ export class WebhookLog {
     if (found === undefined) return
     const { paymentKey, merchantId } = found
     const partition = this.#partitionOf(merchantId)
-    const [events, tries] = await Promise.all([
-      this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1),
-      this.#redis.lrange(keys.webhookTries(partition, paymentKey), 0, -1)
-    ])
-    for (const [index, stored] of events.entries()) {
-      const history = index === 0 ? tries.flatMap(text => readable(text, decodeAttempt)) : []
-      for (const queued of readable(stored, text => decodeQueued(text, history.length, dueMs)))
-        yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
+    for (const stored of await this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1)) {
+      for (const queued of readable(stored, text => decodeQueued(text, dueMs)))
+        yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued }
     }
   }
 }

@@ -15,12 +15,8 @@ import { DamagedValue, required, storedValue } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { RETENTION_DAYS } from './logged-event.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
-import { type Attempt, decodeQueued, encodeAttempt, type QueuedEvent } from './webhook-event.js'
+import { type Attempt, decodeQueued, encodeAttempt, encodeFailed, type QueuedEvent } from './webhook-event.js'
 
-const firstWebhook = defineNamedScript<{
-  keys: 'events' | 'tries' | 'endpoint' | 'off' | 'failing'
-  given: Record<string, never>
-}>('first_webhook')
 const concludeWebhook = defineNamedScript<{
   keys: keyof ReturnType<typeof keysOf>
   given: ReturnType<typeof givenOf>
@@ -65,8 +61,6 @@ export interface FirstEvent {
   readonly delivery: Delivery
   /** Null when the merchant has none. */
   readonly endpoint: WebhookEndpoint | null
-  /** An operator has switched the webhooks of the merchant off. */
-  readonly isOff: boolean
   readonly failing: Failing | null
   /** As it is stored; null: the endpoint works. */
   readonly failingStored: string | null
@@ -202,38 +196,25 @@ function decodeFailing(stored: string | null): Failing | null {
   return stored === null ? null : storedFailing.decode(stored)
 }
 
+/** Not in one step: what is concluded is compared with all that it was concluded from, but the endpoint. */
 async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
-  const places = {
-    events: keys.webhookEvents(partition, paymentKey),
-    tries: keys.webhookTries(partition, paymentKey),
-    endpoint: keys.webhookEndpoint(partition, merchantId),
-    off: keys.webhooksOff(partition, merchantId),
-    failing: keys.webhookFailing(partition, merchantId)
-  }
-  const [stored, attempts, endpoint, isOff, failing] = (await firstWebhook(redis, places, {})) as [
-    stored: string | null,
-    attempts: number,
-    endpoint: string | null,
-    isOff: 0 | 1,
-    failing: string | null
-  ]
+  const [stored, endpoint, failingStored] = await Promise.all([
+    redis.lindex(keys.webhookEvents(partition, paymentKey), 0),
+    redis.get(keys.webhookEndpoint(partition, merchantId)),
+    redis.get(keys.webhookFailing(partition, merchantId))
+  ])
   if (stored === null) return null
-  return {
-    stored,
-    ...queuedOf(stored, attempts),
-    endpoint: decodeEndpoint(endpoint),
-    isOff: isOff === 1,
-    failing: decodeFailing(failing),
-    failingStored: failing
-  }
+  const failing = decodeFailing(failingStored)
+  return { stored, ...queuedOf(stored), endpoint: decodeEndpoint(endpoint), failing, failingStored }
 }
 
-function queuedOf(stored: string, attempts: number): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
+function queuedOf(stored: string): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
   try {
-    const event = decodeQueued(stored, attempts, null)
+    const event = decodeQueued(stored, null)
     return { event, damage: '', delivery: event.delivery }
   } catch (error) {
-    if (error instanceof DamagedValue) return { event: null, damage: error.message, delivery: { attempts, sinceMs: 0 } }
+    if (error instanceof DamagedValue)
+      return { event: null, damage: error.message, delivery: { attempts: 0, sinceMs: 0 } }
     throw error
   }
 }
@@ -242,7 +223,6 @@ function keysOf({ partition, paymentKey, merchantId }: DeliveryEntry) {
   return {
     deliveries: keys.deliveries(partition),
     events: keys.webhookEvents(partition, paymentKey),
-    tries: keys.webhookTries(partition, paymentKey),
     line: keys.webhookLine(partition, merchantId),
     lines: keys.webhookLines(partition),
     failing: keys.webhookFailing(partition, merchantId),
@@ -255,7 +235,7 @@ function keysOf({ partition, paymentKey, merchantId }: DeliveryEntry) {
 
 function givenOf(
   entry: DeliveryEntry,
-  { stored, event, damage, delivery, failingStored }: FirstEvent,
+  { stored, event, damage, failingStored }: FirstEvent,
   { event: result, dueMs, failing, lookMs, follow }: Conclusion,
   { attempt, room }: Result,
   { delaysMs, undeliverableMax, now }: QueueOptions
@@ -269,7 +249,7 @@ function givenOf(
     place: encodePlace(entry),
     merchant: entry.merchantId,
     event: stored,
-    tried: delivery.attempts,
+    retry: event === null || attempt === null ? undefined : encodeFailed(event, attempt),
     before: failingStored ?? undefined,
     failing: encodeFailing(failing),
     result,

@@ -52,16 +52,15 @@ export function merchantCommand(program: Command, verb: VerbMaker): void {
 
 async function show({ redis, config, merchants }: OperatorConnection, merchantId: string): Promise<Output> {
   const endpoints = createWebhookEndpointStore(unreplicated(redis), config.partitions)
-  const [merchant, keys, endpoint, offSinceMs] = await Promise.all([
+  const [merchant, keys, endpoint] = await Promise.all([
     merchants.requireMerchant(merchantId),
     merchants.listKeys(merchantId),
-    endpoints.find(merchantId),
-    endpoints.offSince(merchantId)
+    endpoints.find(merchantId)
   ])
   const fields = {
     ...jsonOf(FIELDS, merchant),
     webhook_url: endpoint?.url ?? null,
-    webhooks_off_since: isoTime(offSinceMs)
+    webhooks_off_since: isoTime(endpoint?.offSinceMs ?? null)
   }
   const { json, text } = listKeys(keys)
   return { json: { ...fields, keys: json }, text: `${fieldLines(fields)}\n\n${text}` }

@@ -96,7 +96,7 @@ async function list(
   }
   const lastAnswer: Field<LoggedEvent> = [
     'last_answer',
-    ({ eventId, history }) => lastAnswerIn(history) || (lastAnswers.get(eventId) ?? null)
+    ({ eventId, queued }) => lastAnswerIn(queued?.attempts ?? []) || (lastAnswers.get(eventId) ?? null)
   ]
   const { json, text } = listing(found.slice(0, limit), [...EVENT_FIELDS, lastAnswer], 'There are no such events.')
   const more = found.length > limit ? [`There are more than these ${limit}: use --limit, --merchant or --since.`] : []
@@ -180,7 +180,7 @@ async function found(connection: OperatorConnection, eventId: string): Promise<L
 }
 
 async function attemptsOf(connection: OperatorConnection, event: LoggedEvent): Promise<Attempt[]> {
-  if (event.queued !== null) return [...event.history]
+  if (event.queued !== null) return [...event.queued.attempts]
   const all: Attempt[] = await eventLogOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
   return all.filter(attempt => attempt.eventId === event.eventId).reverse()
 }
@@ -236,7 +236,7 @@ function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
     },
     async (connection, _, merchantId) => {
       await connection.merchants.requireMerchant(merchantId)
-      await endpointsOf(connection).switchOff(merchantId, Date.now())
+      if (!(await endpointsOf(connection).switchOff(merchantId, Date.now()))) throw withoutEndpoint(merchantId)
       return {
         json: { merchant_id: merchantId, webhooks_enabled: false },
         text: `Webhooks of ${merchantId} are switched off. Events are neither sent nor kept until the merchant registers its endpoint again (PUT /v1/webhook-endpoint). Waiting events are dropped when they are due, within a day. Undeliverable events stay until they expire, or until \`webhook discard ${merchantId}\`.`
@@ -248,7 +248,7 @@ function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
     { does: 'Undo `webhook disable`: send what happens from now on.', subject, change: 'can_be_undone' },
     async (connection, _, merchantId) => {
       await connection.merchants.requireMerchant(merchantId)
-      await endpointsOf(connection).switchOn(merchantId)
+      if (!(await endpointsOf(connection).switchOn(merchantId))) throw withoutEndpoint(merchantId)
       return {
         json: { merchant_id: merchantId, webhooks_enabled: true },
         text: `Webhooks of ${merchantId} are switched on.`
@@ -257,13 +257,17 @@ function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
   )
 }
 
+function withoutEndpoint(merchantId: string): Error {
+  return new Error(`Merchant ${merchantId} has no webhook endpoint, so it has no events. Nothing was changed.`)
+}
+
 /** A line for each of these merchants whose webhooks are switched off. */
 async function switchedOffLines(connection: OperatorConnection, merchantIds: readonly string[]): Promise<string[]> {
   const lines: string[] = []
   for (const merchantId of merchantIds) {
-    const sinceMs = await endpointsOf(connection).offSince(merchantId)
-    if (sinceMs === null) continue
-    lines.push(`Webhooks of ${merchantId} are switched off since ${isoTime(sinceMs)} (webhook enable).`)
+    const endpoint = await endpointsOf(connection).find(merchantId)
+    if (endpoint === null || endpoint.offSinceMs === null) continue
+    lines.push(`Webhooks of ${merchantId} are switched off since ${isoTime(endpoint.offSinceMs)} (webhook enable).`)
   }
   return lines
 }

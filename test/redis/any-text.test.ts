@@ -211,7 +211,7 @@ describe('stored values with any text', () => {
       }
       const attempt = { eventId: text, atMs: 1, status: null, durationMs: 2, note: text }
       await conclude({ event: 'waits', dueMs: nowMs, lookMs: nowMs }, attempt)
-      expect((await listed('waiting')).map(({ history }) => history)).to.deep.equal([[attempt]])
+      expect((await listed('waiting')).map(({ queued }) => queued?.attempts)).to.deep.equal([[attempt]])
       expect((await listed('waiting')).map(event => event.change)).to.deep.equal([change])
       expect(await fireLines(test.redis, PARTITION, nowMs)).to.equal(1)
       await conclude({ event: 'undeliverable' })

@@ -1,39 +1,42 @@
 import { expect } from 'chai'
-import { keys } from '../../redis/keys.js'
 import { defineNamedScript } from '../../redis/scripts.js'
 import { useRedis } from '../support/redis.js'
 
-const replaceEndpoint = defineNamedScript<{
+const drop = defineNamedScript<{
   keys: string
-  given: { before?: string | undefined; after: string }
-}>('replace_webhook_endpoint')
+  given: { notification: string | undefined; againAtMs: number }
+}>('drop_notification')
 
 describe('a script that gets its keys and its argument by name', () => {
   const test = useRedis()
-  const [endpoint, off] = [keys.webhookEndpoint(0, 'm'), keys.webhooksOff(0, 'm')]
-  beforeEach(async () => void (await test.redis.mset(endpoint, 'before', off, '1')))
+  const [due, since] = ['due', 'since']
+  const given = { notification: 'a sale', againAtMs: 7 }
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    await test.redis.zadd(due, 7, 'a sale')
+    await test.redis.hset(since, 'a sale', '1')
+  })
 
   it('finds each key by its name, in any order', async () => {
-    expect(await replaceEndpoint(test.redis, { off, endpoint }, { before: 'before', after: 'after' })).to.equal(1)
-    expect(await test.redis.mget(endpoint, off)).to.deep.equal(['after', null])
+    expect(await drop(test.redis, { since, due }, given)).to.equal(1)
+    expect(await test.redis.exists(due, since)).to.equal(0)
   })
 
   it('treats undefined as absent', async () => {
-    expect(await replaceEndpoint(test.redis, { endpoint, off }, { before: undefined, after: 'after' })).to.equal(0)
-    await test.redis.del(endpoint)
-    expect(await replaceEndpoint(test.redis, { endpoint, off }, { before: undefined, after: 'after' })).to.equal(1)
+    expect(await drop(test.redis, { due, since }, { ...given, notification: undefined })).to.equal(0)
+    expect(await test.redis.exists(due, since)).to.equal(2)
   })
 
-  for (const [what, given] of [
-    ['too few', { endpoint }],
-    ['too many', { endpoint, off, line: 'x' }],
-    ['others', { endpoint, on: off }]
+  for (const [what, named] of [
+    ['too few', { due }],
+    ['too many', { due, since, line: 'x' }],
+    ['others', { due, until: since }]
   ] as const) {
     it(`is not run with ${what} keys`, async () => {
-      const running = replaceEndpoint(test.redis, given, { before: 'before', after: 'after' })
+      const running = drop(test.redis, named, given)
       const error: unknown = await running.catch((reason: unknown) => reason)
-      expect(String(error)).to.match(/replace_webhook_endpoint has the keys endpoint,off, not /)
-      expect(await test.redis.get(endpoint)).to.equal('before')
+      expect(String(error)).to.match(/drop_notification has the keys due,since, not /)
+      expect(await test.redis.exists(due, since)).to.equal(2)
     })
   }
 })

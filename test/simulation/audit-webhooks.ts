@@ -33,7 +33,7 @@ export class WrittenEvents {
     if (name !== 'RPUSH') return
     const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
     if (paymentKey === undefined) return
-    const event = decodeQueued(stored, 0, null)
+    const event = decodeQueued(stored, null)
     const written = { status: event.change.status, body: encodeEvent(event) }
     this.#changes.set(paymentKey, [...this.of(paymentKey), written])
   }
@@ -70,7 +70,7 @@ export function auditUndelivered({ installation }: Traces): string[] {
   const problems = [...receivers.complaints]
   for (const [key, value] of durable.data.values) {
     const left = value.type === 'list' ? value.list.length : value.type === 'zset' ? value.zset.size : 0
-    if (left > 0 && /:hook(fifo|tries|line|lines|gone)\b/.test(key)) problems.push(`${key}: ${left} entries are left`)
+    if (left > 0 && /:hook(fifo|line|lines|gone)\b/.test(key)) problems.push(`${key}: ${left} entries are left`)
   }
   return problems
 }

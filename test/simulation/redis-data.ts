@@ -164,7 +164,12 @@ const commands: Readonly<Record<string, Command>> = {
   LPOP: (data, [key = '']) => pop(data, key, list => list.shift()),
   RPOP: (data, [key = '']) => pop(data, key, list => list.pop()),
   LINDEX: (data, [key = '', index]) => data.list(key)?.at(Number(index)) ?? null,
-  LLEN: (data, [key = '']) => data.list(key)?.length ?? 0,
+  LSET: (data, [key = '', index, item = '']) => {
+    const list = data.list(key)
+    if (list?.at(Number(index)) === undefined) throw new Error('ERR no such key')
+    list[Number(index)] = item
+    return 'OK'
+  },
   ZADD: (data, [key = '', ...args]) => {
     const option = args[0]?.toUpperCase()
     const isOption = option === 'XX' || option === 'NX' || option === 'LT'

@@ -276,41 +276,44 @@ function commitSteps(random: Random): Step[] {
 /** The scripts of the delivery: the events of two payments move from one place to another. */
 function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
-  const [entry, events, tries, place] = [anEntry(random), one('events'), one('tries'), `[1,"${one('payment')}","m"]`]
+  const [entry, events, place] = [anEntry(random), one('events'), `[1,"${one('payment')}","m"]`]
   const score = random.between(0, 20)
   const some = <T>(value: T): T | undefined => random.pick([value, undefined])
   const short = `[${one('event')}]`
   const event = `[1,${score},[9,"r"],${short}]`
   const failing = random.pick([undefined, undefined, '[1,1,1]', '[1,5,1,9]'])
   const given = {
-    ...{ group: 'payments', entry, place, merchant: 'm', event, tried: random.between(0, 1), short, occurredMs: score },
+    ...{ group: 'payments', entry, place, merchant: 'm', event, short, occurredMs: score },
     result: random.pick(['delivered', 'waits', 'waits', 'undeliverable', 'undeliverable', 'forgotten', 'set aside']),
     ...{ before: failing, failing: random.pick([failing, undefined, '[1,5,1,9]']), dueMs: score, lookMs: some(score) },
-    ...{ attempt: some('an attempt'), attemptsKept: 1_000, journalFromMs: 0, letter: ['l', 'letter'] },
+    ...{
+      retry: some(`${event}*`),
+      attempt: some('an attempt'),
+      attemptsKept: 1_000,
+      journalFromMs: 0,
+      letter: ['l', 'letter']
+    },
     ...{ undeliverableMax: random.between(1, 3), undeliverableFromMs: random.between(0, 6), undeliverableMs: 9_999 },
     ...{ follow: some(random.between(0, 2)), followDueByMs: score }
   }
   const step = { merchant: 'm', nowMs: score, before: failing, againMs: random.between(0, 20) }
   return [
     ['RPUSH', events, event],
-    ['RPUSH', tries, 'a try'],
     ['LPOP', events],
     ['RPOP', events],
     ['LINDEX', events, '0'],
-    ['LLEN', tries],
     ['ZADD', 'lines', 'LT', String(score), 'm'],
     script(
       'conclude_webhook',
-      [STREAM, events, tries, 'line', 'lines', 'failing', 'journal', 'attempts', 'given up', 'dead'],
+      [STREAM, events, 'line', 'lines', 'failing', 'journal', 'attempts', 'given up', 'dead'],
       [JSON.stringify(given)]
     ),
-    script('first_webhook', [events, tries, 'endpoint', 'off', 'failing'], ['{}']),
     script(
       'fire_webhooks',
       ['line', 'lines', 'failing', STREAM],
       [JSON.stringify({ ...step, ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }]) })]
     ),
-    script('replace_webhook_endpoint', ['endpoint', 'off'], [JSON.stringify({ before: some('a'), after: 'a' })]),
+    script('replace_record', ['record'], [JSON.stringify({ before: some('a'), after: 'a' })]),
     script(
       'replay_webhook',
       [events, STREAM, 'given up'],

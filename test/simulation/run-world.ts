@@ -180,7 +180,8 @@ export function registerWebhooks({ durable, config }: Installation, merchants: r
       url: `https://${id}.example/events`,
       seed: { keyId: 'key', salt: 'salt' },
       previous: [],
-      updatedAtMs: 0
+      updatedAtMs: 0,
+      offSinceMs: null
     }
     const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
     durable.execute(['SET', key, encodeEndpoint(endpoint)], () => undefined)

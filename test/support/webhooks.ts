@@ -203,7 +203,7 @@ export interface DeliveryRig {
   /** The last attempts, newest first. */
   attempts(merchantId: string): Promise<Attempt[]>
   /** The first waiting event of each payment. */
-  waiting(merchantId: string): Promise<(QueuedEvent & { readonly history: readonly Attempt[] })[]>
+  waiting(merchantId: string): Promise<QueuedEvent[]>
 }
 
 /** Call it inside a `describe`. */
@@ -246,10 +246,10 @@ export function useDelivery(): DeliveryRig {
       (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),
     attempts: merchantId => new WebhookLog(test.redis, PARTITIONS).attempts(merchantId, 100),
     waiting: async merchantId => {
-      const firsts = new Map<string, QueuedEvent & { readonly history: readonly Attempt[] }>()
-      for (const { queued, history } of await waiting(merchantId)) {
+      const firsts = new Map<string, QueuedEvent>()
+      for (const { queued } of await waiting(merchantId)) {
         const { paymentId } = queued?.change ?? { paymentId: '' }
-        if (queued !== null && !firsts.has(paymentId)) firsts.set(paymentId, { ...queued, history })
+        if (queued !== null && !firsts.has(paymentId)) firsts.set(paymentId, queued)
       }
       return [...firsts.values()]
     }

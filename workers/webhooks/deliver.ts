@@ -78,7 +78,8 @@ async function deliverFirst(
   }
   const { event, endpoint } = first
   const isTrial = entry.kind === 'trial'
-  const hindrance = hindranceOf(first, { isTrial, hasRoom: receiver.room > 0 })
+  const isOff = endpoint !== null && endpoint.offSinceMs !== null
+  const hindrance = hindranceOf({ ...first, isOff }, { isTrial, hasRoom: receiver.room > 0 })
   const send = (queued: QueuedEvent) =>
     receiver.during(() => attemptDelivery(queued, endpoint, entry.merchantId, deps, lease))
   const sent = hindrance !== null || event === null ? null : await send(event)

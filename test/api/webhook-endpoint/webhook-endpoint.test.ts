@@ -60,9 +60,9 @@ describe('the webhook endpoint', () => {
     await put({ url: HOOK })
     for (const body of [{ url: HOOK }, { url: 'https://shop.example/other' }]) {
       await switches().switchOff('m_one', nowMs)
-      expect(await switches().offSince('m_one')).to.equal(nowMs)
+      expect((await switches().find('m_one'))?.offSinceMs).to.equal(nowMs)
       expect((await put(body)).status).to.equal(200)
-      expect(await switches().offSince('m_one')).to.equal(null)
+      expect((await switches().find('m_one'))?.offSinceMs).to.equal(null)
     }
   })
 

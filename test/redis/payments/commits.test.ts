@@ -161,7 +161,7 @@ describe('commits', () => {
       const refunding = { ...next.progress, status: 'refunding' as const }
       const last = { ...next, version: next.version + 1, progress: refunding }
       await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
-      const stored = (await events(payment.terms.id)).map(text => decodeQueued(text, 0, null))
+      const stored = (await events(payment.terms.id)).map(text => decodeQueued(text, null))
       expect(stored.map(({ change }) => change)).to.deep.equal([
         statusChangeOf(next, CREATED_MS),
         statusChangeOf(last, CREATED_MS)

@@ -144,13 +144,14 @@ describe('records that are stored somewhere', () => {
       occurredAtMs: 1_767_355_200_123
     } as const
     expect(decodeChange(plain)).to.deep.equal(change)
-    const { terms, ...queued } = decodeQueued(`[1,1767355200500,[1990,"order 1"],${plain}]`, 2, 9)
+    const { terms, ...queued } = decodeQueued(`[1,1767355200500,[1990,"order 1"],${plain},[["event",5,503,7,"no"]]]`, 9)
     expect(terms).to.include({ amountCents: 1_990, externalReference: 'order 1' })
     expect(queued).to.deep.include({
       change,
       short: plain,
       traceparent: null,
-      delivery: { attempts: 2, sinceMs: 1_767_355_200_500 },
+      attempts: [{ eventId: 'event', atMs: 5, status: 503, durationMs: 7, note: 'no' }],
+      delivery: { attempts: 1, sinceMs: 1_767_355_200_500 },
       nextAtMs: 9
     })
     const { refunds } = samples.refundFailed.progress

@@ -62,7 +62,7 @@ describe('the store of webhook endpoints', () => {
   it('still reads records of earlier versions', async () => {
     const seed = { keyId: 'k1', salt: 'new' }
     const previous = [{ keyId: 'k0', salt: 'old', untilMs: 5 }]
-    const stored = { url: URL, seed, previous, updatedAtMs: 1 }
+    const stored = { url: URL, seed, previous, updatedAtMs: 1, offSinceMs: null }
     await test.redis.set(key, `[1,"${URL}",["k1","new"],[["k0","old",5]],1]`)
     expect(await store().find(MERCHANT)).to.deep.equal(stored)
     expect(await register(2, { isRotation: false })).to.deep.equal(stored)

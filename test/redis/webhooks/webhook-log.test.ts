@@ -52,7 +52,7 @@ async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]
   const lists = changes.map(({ paymentId }) =>
     redis.lrange(keys.webhookEvents(PARTITION, paymentKeyOf(paymentId)), 0, -1)
   )
-  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, 0, null).eventId)
+  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, null).eventId)
 }
 
 describe('the last webhook events of a merchant', () => {

@@ -61,7 +61,7 @@ function useQueue() {
     )
   const versionsLeft = async (paymentKey: string): Promise<string[]> => {
     const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
-    return stored.map(text => String(decodeQueued(text, 0, null).change.version))
+    return stored.map(text => String(decodeQueued(text, null).change.version))
   }
   const failures = async (): Promise<number | undefined> => {
     const [, count] = JSON.parse((await test.redis.get(keys.webhookFailing(PARTITION, MERCHANT))) ?? '[]')

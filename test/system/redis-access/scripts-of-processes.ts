@@ -25,9 +25,9 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
     ...['accept_operation', 'accept_payment', 'drop_consumer', 'erase_card', 'find_living', 'list_payments'],
     ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
   ],
-  timers: ['beat', 'conclude_webhook', 'dead_letter', 'first_webhook', 'release_command', 'replace_webhook_endpoint'],
+  timers: ['beat', 'conclude_webhook', 'dead_letter', 'release_command', 'replace_record'],
   webhooks: [
-    ...['drop_consumer', 'find_living', 'fire_webhooks', 'release_command', 'replace_webhook_endpoint'],
+    ...['drop_consumer', 'find_living', 'fire_webhooks', 'release_command', 'replace_record'],
     'watch_workers'
   ],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']

@@ -85,7 +85,7 @@ describe('delivery of webhooks', () => {
     await registerEndpoint(rig.test, 'm_1', hook.url)
     await rig.deliverer()
     const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
-    await until('the event waits', async () => (await rig.waiting('m_1')).some(event => event.history.length === 1))
+    await until('the event waits', async () => (await rig.waiting('m_1')).some(event => event.attempts.length === 1))
     await emit(rig.test, 'm_1', ['captured'], paymentId)
     expect((await rig.waiting('m_1'))[0]).to.deep.include({
       delivery: { attempts: 1, sinceMs: START_MS },
@@ -154,7 +154,7 @@ describe('a receiver of webhooks that asks for a pause', () => {
       await registerEndpoint(rig.test, 'm_1', hook.url)
       await rig.deliverer()
       await emit(rig.test, 'm_1', ['captured'])
-      await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.history.length === 1)
+      await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.attempts.length === 1)
       await emit(rig.test, 'm_1', ['captured'])
       await until('the other one waits', async () => (await rig.waiting('m_1')).length === 2)
       // Several rounds of the loop, so that a missing round is not the reason.

@@ -27,10 +27,10 @@ describe('receivers that misbehave', () => {
   /** What the attempts say once every event has been tried or put off. */
   async function notesOf(merchantId: string): Promise<unknown[]> {
     await until('an attempt failed', async () =>
-      (await rig.waiting(merchantId)).some(event => event.history.length > 0)
+      (await rig.waiting(merchantId)).some(event => event.attempts.length > 0)
     )
     const events = await rig.waiting(merchantId)
-    return [...new Set(events.flatMap(event => event.history.map(({ status, note }) => status ?? note)))]
+    return [...new Set(events.flatMap(event => event.attempts.map(({ status, note }) => status ?? note)))]
   }
 
   it('hangs: the attempt ends in time', async () => {
@@ -116,8 +116,10 @@ describe('receivers that misbehave', () => {
 
   it('answers with card data: it is not kept', async () => {
     await besideHealthy(response => response.writeHead(500).end('bad card 4024 0071 5376 0060, cvv: 123'))
-    await until('an attempt failed', async () => (await rig.waiting('m_bad')).some(({ history }) => history.length > 0))
-    const notes = (await rig.waiting('m_bad')).flatMap(({ history }) => history.map(({ note }) => note))
+    await until('an attempt failed', async () =>
+      (await rig.waiting('m_bad')).some(({ attempts }) => attempts.length > 0)
+    )
+    const notes = (await rig.waiting('m_bad')).flatMap(({ attempts }) => attempts.map(({ note }) => note))
     expect(new Set(notes)).to.deep.equal(new Set(['(an answer with card data)']))
   })
 
@@ -125,8 +127,10 @@ describe('receivers that misbehave', () => {
     await besideHealthy(response =>
       response.writeHead(500, { 'Content-Encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]))
     )
-    await until('an attempt failed', async () => (await rig.waiting('m_bad')).some(({ history }) => history.length > 0))
-    const notes = (await rig.waiting('m_bad')).flatMap(({ history }) => history.map(({ note }) => note))
+    await until('an attempt failed', async () =>
+      (await rig.waiting('m_bad')).some(({ attempts }) => attempts.length > 0)
+    )
+    const notes = (await rig.waiting('m_bad')).flatMap(({ attempts }) => attempts.map(({ note }) => note))
     expect(new Set(notes)).to.deep.equal(new Set(['(an answer in the encoding gzip)']))
   })
 

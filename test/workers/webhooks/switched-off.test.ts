@@ -22,7 +22,7 @@ describe('webhooks that are switched off', () => {
     }
     expect(hook.received).to.have.lengthOf(0)
 
-    expect(await switches().switchOn('m_1')).to.equal(true)
+    await switches().switchOn('m_1')
     await emit(rig.test, 'm_1', ['captured'], paymentId)
     await rig.noneRemains('m_1')
     expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
@@ -47,14 +47,18 @@ describe('webhooks that are switched off', () => {
     expect(healthy.accepted().get(paymentId)).to.deep.equal(['captured'])
   })
 
-  it('stay off since the first time, and can be switched off where no endpoint ever was', async () => {
-    await switches().switchOff('m_none', START_MS)
-    await switches().switchOff('m_none', START_MS + 5)
-    expect(await switches().offSince('m_none')).to.equal(START_MS)
-    await rig.deliverer()
-    await emit(rig.test, 'm_none', ['captured'])
-    await rig.noneRemains('m_none')
-    expect(await switches().switchOn('m_none')).to.equal(true)
+  it('stay off since the first time', async () => {
+    await registerEndpoint(rig.test, 'm_1', 'https://shop.example/hook')
+    expect(await switches().switchOff('m_1', START_MS)).to.equal(true)
+    await switches().switchOff('m_1', START_MS + 5)
+    expect((await switches().find('m_1'))?.offSinceMs).to.equal(START_MS)
+    expect(await switches().switchOn('m_1')).to.equal(true)
+    expect((await switches().find('m_1'))?.offSinceMs).to.equal(null)
+  })
+
+  it('need an endpoint: without one there are no events', async () => {
+    expect(await switches().switchOff('m_none', START_MS)).to.equal(false)
     expect(await switches().switchOn('m_none')).to.equal(false)
+    expect(await switches().find('m_none')).to.equal(null)
   })
 })

@@ -1,6 +1,6 @@
--- Replaces the ids of the keys of an installation, unless they were replaced since they were read.
+-- Replaces a record, unless another process has replaced it since it was read.
 --
--- keys.record    string   ids of the keys
+-- keys.record    string
 -- given.before   record as it was read; absent: there was none
 -- given.after    new record
 --
