@@ -94,7 +94,7 @@ export const keys = {
   webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
 
   // Memory-only Redis.
-  /** What was acknowledged last in each partition. */
+  /** What was acknowledged last in each partition: servers by the commit counter that was seen under each. */
   seen: () => 'seen',
   token: (tokenId: string) => `token:${tokenId}`,
   cvv: (paymentId: string) => `cvv:${paymentKeyOf(paymentId)}`,

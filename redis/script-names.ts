@@ -49,8 +49,7 @@ export const scriptsBesideTheWay = {
   erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
   pace_reconciliations: 'counts queries; the allowance refills with time',
-  set_vouch: 'no money moves before it; the next look repeats it',
-  remember: 'repeated once a second'
+  set_vouch: 'no money moves before it; the next look repeats it'
 } as const satisfies Record<string, string>
 
 export type ScriptName = keyof typeof scriptSteps | keyof typeof scriptsBesideTheWay

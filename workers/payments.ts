@@ -10,7 +10,6 @@ import { requireOwnAcquirer } from '../redis/installation/acquirer-record.js'
 import { openDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
-import { writesUnless } from '../redis/installation/money-conditions.js'
 import { vouchForData } from '../redis/installation/vouch-for-data.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'
@@ -38,15 +37,13 @@ import type { WorkerDeps } from './payments/worker-deps.js'
 await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
-  const opened = await openDurable(context)
+  const opened = await openDurable(context, [redis => requireOwnAcquirer(redis, config)])
   const { durable, installation } = opened
   await requireOwnKeys(durable, 'vault', opener, context, { isFirst: true, needsNewest: true })
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context, installation, 'optional')
-  const conditions = [await requireOwnAcquirer(durable, config)]
-  const demanding = { ...opened, writes: writesUnless(conditions, opened.writes, context) }
-  const { writes, vouching } = await vouchForData(context, 'payments', demanding, secrets)
+  const { writes, vouching } = await vouchForData(context, 'payments', opened, secrets)
   const network = createCardNetwork(config, context)
   const metrics = createWorkerMetrics()
   onStop('card network', () => network.close())

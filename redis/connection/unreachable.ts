@@ -1,5 +1,6 @@
 /** What a check says while its server can't be asked: the same for all checks, so that it is reported once. */
 import { CannotAsk } from '../../runtime/health.js'
+import { mastersOf } from './cluster-nodes.js'
 import { lastErrorOf, type Redis } from './connections.js'
 import { adviceOn, isFullOfClients, isUnanswered, type RedisVariable, reasonOf } from './redis-errors.js'
 
@@ -21,4 +22,9 @@ export function rejectAsUnreachable(
     const advice = isFullOfClients(reason) ? adviceOn(reason) : 'It must be up and allow INFO and EVAL.'
     throw new CannotAsk(serverNames[variable], `The Redis of ${variable} can't be asked (${reason}). ${advice}`)
   }
+}
+
+/** Asks every master. Rejects with the sentence when one does not answer. */
+export async function askMasters<T>(redis: Redis, ask: (master: Redis) => Promise<T>): Promise<T[]> {
+  return await Promise.all(mastersOf(redis).map(ask)).catch(rejectAsUnreachable(redis))
 }

@@ -1,7 +1,7 @@
 /** Whether the append-only file is rewritten: one that only grows fills its disk, and makes each restart longer. */
-import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
+import { nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { rejectAsUnreachable } from '../connection/unreachable.js'
+import { askMasters } from '../connection/unreachable.js'
 
 /** With auto-aof-rewrite-percentage 100 a file is at most twice its size after a rewrite, and what came meanwhile. */
 const GROWTH_MAX = 3
@@ -11,9 +11,7 @@ const MEGABYTE = 1_000_000
 
 /** A sentence for /readyz, or undefined. Rejects when a master does not answer. */
 export async function growthWarning(redis: Redis): Promise<string | undefined> {
-  const found = await Promise.all(
-    mastersOf(redis).map(async node => growthIn(await node.info('persistence'), nameOfServer(node)))
-  ).catch(rejectAsUnreachable(redis))
+  const found = await askMasters(redis, async node => growthIn(await node.info('persistence'), nameOfServer(node)))
   return found.filter(sentence => sentence !== undefined).join(' ') || undefined
 }
 

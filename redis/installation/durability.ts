@@ -1,30 +1,20 @@
 /** The settings of the durable Redis without which an accepted payment can be lost. */
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
-import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { rejectAsUnreachable } from '../connection/unreachable.js'
+import { askMasters } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
-import type { MoneyCondition } from './money-conditions.js'
+import { demand, type MoneyCondition } from './money-conditions.js'
 
-/**
- * In the live environment it throws when the durable Redis may lose what it has confirmed; everywhere it makes that a
- * condition of /readyz. Answers the condition that must go on to hold: none where it did not hold at the start.
- */
+/** Demands it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
 export async function requireDurability(
   redis: Redis,
-  {
-    config,
-    onReadyCheck
-  }: Pick<ProcessContext, 'onReadyCheck'> & {
+  context: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'acceptEverysec'>
   }
 ): Promise<MoneyCondition[]> {
-  const check: MoneyCondition = () => durabilityProblem(redis, config.acceptEverysec === 'yes')
-  const problem = await check()
-  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
-  onReadyCheck('durability', check)
-  return problem === undefined ? [check] : []
+  const check: MoneyCondition = () => durabilityProblem(redis, context.config.acceptEverysec === 'yes')
+  return (await demand('durability', check, context)) ? [check] : []
 }
 
 /**
@@ -32,8 +22,7 @@ export async function requireDurability(
  * Cluster all masters are asked, as far as their user may read settings. Rejects with a sentence when one does not answer.
  */
 export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): Promise<string | undefined> {
-  const found = Promise.all(mastersOf(redis).map(node => weakSettings(node, acceptEverysec)))
-  const problems = new Set((await found.catch(rejectAsUnreachable(redis))).flat())
+  const problems = new Set((await askMasters(redis, node => weakSettings(node, acceptEverysec))).flat())
   if (problems.size === 0) return undefined
   return `The Redis of REDIS_URL may lose accepted payments: ${[...problems].join('; ')}.`
 }

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
-import { isRecord, parseJson } from '../../runtime/json.js'
+import { parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { version } from '../../runtime/version.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
@@ -19,7 +19,7 @@ import { openWrites, type Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
 import { FORMAT, required, storedValue } from '../stored-fields.js'
 import { requireDurability } from './durability.js'
-import { writesUnless } from './money-conditions.js'
+import { demand, type MoneyCondition, writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
@@ -52,9 +52,12 @@ const WAIT_FOR_BIRTH_MS = 200
 
 /**
  * The durable Redis of a process that confirms writes to others: its connection and its writes, once
- * installation and durability are proved. Both are closed at its stop.
+ * installation and durability are proved, and each `further` condition. Both are closed at its stop.
  */
-export async function openDurable(context: ProcessContext): Promise<{
+export async function openDurable(
+  context: ProcessContext,
+  further: readonly ((durable: Redis) => Promise<MoneyCondition>)[] = []
+): Promise<{
   readonly durable: Redis
   readonly writes: Writes
   /** That of the writes. */
@@ -66,6 +69,7 @@ export async function openDurable(context: ProcessContext): Promise<{
   const { writes, connection, close } = await openWrites(durable, config, log)
   onStop('durable writes', close)
   const conditions = [...(await requireDurability(durable, context)), () => changeOf(durable, installation.id)]
+  for (const require of further) conditions.push(await require(durable))
   if (config.waitReplicas > 0) watchReplicas(durable, context)
   else context.onWarning('replicas', () => unawaitedReplicas(durable))
   return { durable, writes: writesUnless(conditions, writes, context), connection, installation }
@@ -82,7 +86,10 @@ export async function connectDurable(
   const { config, log, onStop, onReadyCheck, onFact } = context
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
-  await requireVersion(durable, context)
+  // Before anything else: an older server refuses commands in the middle of the start, with a syntax error.
+  const checkVersion = (): Promise<string | undefined> =>
+    versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
+  await demand('version of REDIS_URL', checkVersion, context, true)
   await requirePermissions(durable, 'durable', context)
   const installation = await claim(durable)
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
@@ -91,15 +98,6 @@ export async function connectDurable(
   onReadyCheck('disk of REDIS_URL', () => diskProblem(durable))
   await requireReplay(durable, context)
   return { durable, installation }
-}
-
-/** Before anything else: an older server refuses commands in the middle of the start, with a syntax error. */
-async function requireVersion(durable: Redis, { onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'>): Promise<void> {
-  const check = (): Promise<string | undefined> =>
-    versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
-  const problem = await check()
-  if (problem !== undefined) throw new Error(problem)
-  onReadyCheck('version of REDIS_URL', check)
 }
 
 /**
@@ -197,11 +195,6 @@ function readStamp(text: string): Installation {
   if (typeof format === 'number') {
     throw new Error(
       `REDIS_URL holds data in format ${format}, and this version (${version}) reads format ${FORMAT}. Start a version that reads format ${format}; nothing was written.`
-    )
-  }
-  if (isRecord(found) && 'partitions' in found) {
-    throw new Error(
-      `REDIS_URL holds data without a format number, from a build before the first release, and this version (${version}) reads format ${FORMAT}. Such data is not converted: start with an empty database (\`npm start\`: another DATA_DIR), or start that build again; nothing was written.`
     )
   }
   throw new Error('The key `installation` of REDIS_URL is not readable. Is this the Redis of another program?')

@@ -122,7 +122,7 @@ export async function readKeyRecord(
     if (!(error instanceof DamagedValue)) throw error
     const first = kind === 'vault' ? 'payments' : 'api'
     throw new Error(
-      `${name} in the data of REDIS_URL is damaged, or was written by a build before the first release. Once the ${kind} key file is known to be the right one, delete ${name} and start \`${first}\` first (docs/SECURITY.md).`,
+      `${name} in the data of REDIS_URL is damaged. Once the ${kind} key file is known to be the right one, delete ${name} and start \`${first}\` first (docs/SECURITY.md).`,
       { cause: error }
     )
   }

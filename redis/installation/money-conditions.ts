@@ -2,6 +2,7 @@
  * What a start demands of the durable Redis goes on to be demanded: when it ends while a process runs, the process writes
  * nothing more until it holds again. What was written meanwhile could be lost, after its client was told that it is durable.
  */
+import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { MoneyWaits } from '../connection/redis-errors.js'
 import type { Writes } from '../connection/writes.js'
@@ -11,6 +12,22 @@ const LOOK_EVERY_MS = 1_000
 
 /** A sentence while the condition does not hold. Rejects while Redis can't be asked. */
 export type MoneyCondition = () => Promise<string | undefined>
+
+/**
+ * What a process demands of a Redis, as the part `part` of /readyz. At the start it throws the sentence; in the test environment
+ * it does so only if `isAlways`. Answers whether it holds.
+ */
+export async function demand(
+  part: string,
+  check: MoneyCondition,
+  { config, onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'> & { readonly config: Pick<Config, 'environment'> },
+  isAlways = false
+): Promise<boolean> {
+  const problem = await check()
+  if (problem !== undefined && (isAlways || config.environment === 'live')) throw new Error(problem)
+  onReadyCheck(part, check)
+  return problem === undefined
+}
 
 /** The writes of a process, rejected while one of the conditions does not hold. */
 export function writesUnless(

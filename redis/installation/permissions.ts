@@ -9,6 +9,7 @@ import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { isRefusal, type RedisVariable } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
+import { demand } from './money-conditions.js'
 
 export type AclServer = 'durable' | 'memoryOnly'
 
@@ -52,26 +53,19 @@ interface Need {
   readonly tries: readonly (readonly string[])[]
 }
 
-/**
- * Throws in the live environment when a permission is missing; everywhere it makes that a condition of /readyz.
- * `isThere`: false while an optional server is down.
- */
+/** Demands the permissions in the live environment. `isThere`: false while an optional server is down. */
 export async function requirePermissions(
   redis: Redis,
   server: AclServer,
-  {
-    config,
-    onReadyCheck
-  }: Pick<ProcessContext, 'onReadyCheck'> & {
+  context: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'redisUrl' | 'secretsRedisUrl'>
   },
   isThere = async (): Promise<boolean> => true
 ): Promise<void> {
+  const { setting, variable } = servers[server]
   const check = async (): Promise<string | undefined> =>
-    (await isThere()) ? await permissionProblem(redis, server, config[servers[server].setting]) : undefined
-  const problem = await check()
-  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
-  onReadyCheck(`permissions (${servers[server].variable})`, check)
+    (await isThere()) ? await permissionProblem(redis, server, context.config[setting]) : undefined
+  await demand(`permissions (${variable})`, check, context)
 }
 
 /** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */

@@ -7,9 +7,8 @@
  */
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
-import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { rejectAsUnreachable } from '../connection/unreachable.js'
+import { askMasters } from '../connection/unreachable.js'
 
 /** A key that no pattern but `~*` allows. */
 const KEY = 'replay'
@@ -59,11 +58,11 @@ export async function requireReplay(
 
 /** The sentence about a default user that can't replay the append-only file, or undefined. Of a Cluster all masters are asked. */
 export async function replayProblem(redis: Redis): Promise<string | undefined> {
-  const questions = mastersOf(redis).flatMap(node =>
-    replayedCommands.map(async command => ({ command, answer: await node.acl('DRYRUN', 'default', ...command) }))
-  )
-  const answers = await Promise.all(questions).catch(rejectAsUnreachable(redis))
-  const refused = answers.filter(({ answer }) => answer !== 'OK').map(({ command: [name] }) => name)
+  const refusedBy = async (node: Redis): Promise<string[]> => {
+    const answers = await Promise.all(replayedCommands.map(command => node.acl('DRYRUN', 'default', ...command)))
+    return replayedCommands.filter((_, at) => answers[at] !== 'OK').map(([name]) => name)
+  }
+  const refused = (await askMasters(redis, refusedBy)).flat()
   if (refused.length === 0) return undefined
   return (
     `The Redis of REDIS_URL loses payments at its next restart: it replays its append-only file as the user "default", who may not run ${[...new Set(refused)].join(', ')}. ` +

@@ -11,10 +11,10 @@ import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Logger } from '../../runtime/log.js'
 import { addressOfServer, type HostPort } from '../../runtime/redis-address.js'
-import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
+import { nameOfServer } from '../connection/cluster-nodes.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
 import { reasonOf } from '../connection/redis-errors.js'
-import { rejectAsUnreachable } from '../connection/unreachable.js'
+import { askMasters, rejectAsUnreachable } from '../connection/unreachable.js'
 import { weakSettings } from './durability.js'
 
 /**
@@ -45,17 +45,9 @@ export function watchReplicas(
   const count = config.waitReplicas
   const servers = new ReplicaConnections(config.redisUrl, log)
   onStop('replicas', () => servers.close())
-  onReadyCheck('replicas', async () => {
-    const { short, masters } = await mastersShortOf(redis, count)
-    if (short.length < masters) return undefined
-    return `Fewer than ${count} replicas (WAIT_REPLICAS) are in sync with ${short.join(', ')}: every write is answered 503. Start the replicas, or mend their link to the master.`
-  })
+  onReadyCheck('replicas', () => shortage(redis, count, 'of all'))
   // The partitions of the other masters are served, so the process stays ready.
-  onWarning('replicas', async () => {
-    const { short, masters } = await mastersShortOf(redis, count)
-    if (short.length === 0 || short.length === masters) return undefined
-    return `Fewer than ${count} replicas (WAIT_REPLICAS) are in sync with ${short.join(', ')}: writes to its partitions are answered 503. Start the replicas, or mend their link to the master.`
-  })
+  onWarning('replicas', () => shortage(redis, count, 'of some'))
   onWarning('replica durability', async () => {
     const replicas = await servers.of(redis).catch(rejectAsUnreachable(redis))
     const weak = await weakReplicas(replicas, config.acceptEverysec === 'yes')
@@ -66,20 +58,21 @@ export function watchReplicas(
 
 /** The sentence about replicas that may take over although no write waits for them, or undefined. */
 export async function unawaitedReplicas(redis: Redis): Promise<string | undefined> {
-  const replicas = (await Promise.all(mastersOf(redis).map(replicasOf)).catch(rejectAsUnreachable(redis))).flat()
-  if (replicas.length === 0) return undefined
+  if ((await askMasters(redis, replicasOf)).flat().length === 0) return undefined
   return `The Redis of REDIS_URL has replicas, and WAIT_REPLICAS is 0: a failover may lose payments and refunds that were answered. Set WAIT_REPLICAS (docs/REDIS.md).`
 }
 
-async function mastersShortOf(redis: Redis, count: number): Promise<{ short: string[]; masters: number }> {
-  const masters = mastersOf(redis)
-  const asked = masters.map(async master => {
+/** The sentence about masters that have too few replicas, if these are all of them, or if there are others. */
+async function shortage(redis: Redis, count: number, which: 'of all' | 'of some'): Promise<string | undefined> {
+  const asked = await askMasters(redis, async master => {
     const inSync = (await replicasOf(master)).filter(replica => replica.isInSync)
     const name = redis instanceof Cluster ? nameOfServer(master) : 'the master'
     return inSync.length < count ? [`${name} (${inSync.length})`] : []
   })
-  const short = await Promise.all(asked).catch(rejectAsUnreachable(redis))
-  return { short: short.flat(), masters: masters.length }
+  const short = asked.flat()
+  if (short.length === 0 || (short.length === asked.length) !== (which === 'of all')) return undefined
+  const writes = which === 'of all' ? 'every write is' : 'writes to its partitions are'
+  return `Fewer than ${count} replicas (WAIT_REPLICAS) are in sync with ${short.join(', ')}: ${writes} answered 503. Start the replicas, or mend their link to the master.`
 }
 
 const LINE = /^slave\d+:ip=([^,\r]+),port=(\d+),state=(\w+),offset=\d+,lag=(-?\d+)/gm

@@ -5,15 +5,12 @@ import { RedisUnavailable } from '../connection/redis-errors.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import type { Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
 import { required, storedValue } from '../stored-fields.js'
 import { DATA_PART, UNVOUCHED, wentBackSentence } from './data-sentences.js'
-import type { Memory, Seen } from './epochs.js'
+import { countedOf, counterOf, laterOf, type Memory, type Seen } from './epochs.js'
 import { changeOf, type Installation } from './installation.js'
 import { SeenFile } from './seen-file.js'
 import { Vouching } from './vouching.js'
-
-const remember = defineScript('remember')
 
 /** A process that waits for so long for the comparison of another one says so (ms). */
 const WAITS_LONG_MS = 5_000
@@ -70,17 +67,31 @@ export async function vouchForData(
 
 /** Gives the memory-only Redis what this process has seen, and gets what all have. Rejects while that server is away. */
 async function exchangeSeen(secrets: Redis, { atMs, memories }: Seen): Promise<Seen> {
-  const each = [...memories].flatMap(([partition, memory]) => [partition, storedMemory.encode(memory)])
-  const kept = fieldsOf((await remember(secrets, [keys.seen()], [atMs, ...each])) as string[])
-  const read = [...kept].flatMap(([field, text]): [number, Memory][] =>
-    field === 'at' ? [] : [[Number(field), storedMemory.decode(text)]]
-  )
-  return { atMs: Number(kept.get('at') ?? 0), memories: new Map(read) }
+  const own = [...memories].flatMap(([partition, { serverId, ...counted }]) => [
+    counterOf(counted),
+    storedServer.encode({ partition, serverId })
+  ])
+  const [, , kept] = await Promise.all([
+    secrets.zadd(keys.seen(), 'GT', atMs, WATCHED, ...own),
+    secrets.zremrangebyrank(keys.seen(), 0, -1 - KEPT_MAX),
+    secrets.zrange(keys.seen(), '0', '-1', 'WITHSCORES')
+  ])
+  const all = fieldsOf(kept)
+  const read = new Map<number, Memory>()
+  for (const [member, score] of all) {
+    if (member === WATCHED) continue
+    const { partition, serverId } = storedServer.decode(member)
+    read.set(partition, laterOf(read.get(partition), { ...countedOf(Number(score)), serverId }))
+  }
+  return { atMs: Number(all.get(WATCHED) ?? 0), memories: read }
 }
 
-/** What the memory-only Redis keeps of a partition; remember.lua compares the first two. */
-const storedMemory = storedValue<Memory>('memory of the data', {
-  epoch: [required],
-  count: [required],
+/** A member of the list of what all processes have seen: its score is the counter that a partition had under this server. */
+const storedServer = storedValue<{ partition: number; serverId: string }>('memory of the data', {
+  partition: [0],
   serverId: [required]
 })
+/** The member whose score is until when they watched. */
+const WATCHED = 'watched'
+/** Each partition has a member for each server that was its master; the oldest go. */
+const KEPT_MAX = 4_096

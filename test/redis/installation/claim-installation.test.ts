@@ -54,11 +54,6 @@ describe('the durable data', () => {
       JSON.stringify([FORMAT + 1, 'eu', 'live', 16]),
       /^REDIS_URL holds data in format 2, and this version \(.+\) reads format 1\. Start a version that reads format 2; nothing was written\.$/
     ],
-    [
-      'of a build that had no format number',
-      JSON.stringify({ environment: 'live', partitions: 16, id: 'eu' }),
-      /^REDIS_URL holds data without a format number, .+ reads format 1\. Such data is not converted: .+ nothing was written\.$/
-    ],
     ['of another program', 'x', /^The key `installation` of REDIS_URL is not readable/]
   ] as const) {
     it(`${what} is refused, and is not touched`, async () => {

@@ -116,7 +116,7 @@ describe('the record of the keys of an installation', () => {
     expect(await test.redis.get('vault_keys')).to.match(/^\[1,\["k1",/)
   })
 
-  it('is left as it is, and refused, in the form of builds before the first release', async () => {
+  it('is left as it is, and refused, when it is damaged', async () => {
     await test.redis.set('vault_keys', 'k1 k2')
     expect(await refusal(start(new File(['k1', 'k2']), true))).to.contain(
       'vault_keys in the data of REDIS_URL is damaged'
