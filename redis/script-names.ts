@@ -44,9 +44,7 @@ export const scriptsBesideTheWay = {
   replace_record: 'a merchant repeats the request, an operator the rotation',
   replay_letter: 'an operator repeats it',
   replay_webhook: 'an operator repeats it',
-  reseal_card: 'a rotation of keys continues there; no payment is touched',
   store_card: 'a card is stored, no payment is touched',
-  erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
   pace_reconciliations: 'counts queries; the allowance refills with time',
   set_vouch: 'no money moves before it; the next look repeats it'

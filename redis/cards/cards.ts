@@ -6,7 +6,8 @@
 import { uuidv7 } from 'uuidv7'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf, paymentKeyOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
+import { required, storedValue } from '../stored-fields.js'
 
 /** What may be shown of a card. */
 export interface CardFace {
@@ -49,25 +50,36 @@ export interface CardStore {
 /** How long a repeated POST /v1/cards finds its card: as long as idempotency keys are kept. */
 const TOKEN_REMEMBERED_MS = 30 * 24 * 3_600_000
 
-const storeCard = defineScript('store_card')
-const eraseCard = defineScript('erase_card')
+const storeCard = defineNamedScript<{
+  keys: 'token' | 'card'
+  given: { cardId: string; record: string; rememberMs: number }
+}>('store_card')
 
-/** Fields of the hash of a card. */
-const CARD_FIELDS = ['merchant', 'token', 'box', 'brand', 'last4', 'month', 'year', 'holder'] as const
+/** The record of a card. */
+export const storedCard = storedValue<NewCard>('card', {
+  merchantId: [required],
+  tokenId: [required],
+  cardBox: [required],
+  brand: [required],
+  last4: [required],
+  expirationMonth: [required],
+  expirationYear: [required],
+  holderName: [required]
+})
 
 /** `partitions`: the number of the installation. */
 export function createCardStore(writes: Writes, partitions: number): CardStore {
-  const { redis } = writes
-  const read = async (merchantId: string, cardId: string): Promise<StoredCard | null> => {
-    const key = keys.card(partitionOf(merchantId, partitions), cardId)
-    const card = readCard(cardId, await redis.hmget(key, ...CARD_FIELDS))
+  const keyOf = (merchantId: string, cardId: string): string => keys.card(partitionOf(merchantId, partitions), cardId)
+  const read = async (merchantId: string, cardId: string, redis = writes.redis): Promise<StoredCard | null> => {
+    const record = await redis.get(keyOf(merchantId, cardId))
+    const card = record === null ? null : { ...storedCard.decode(record), cardId }
     return card?.merchantId === merchantId ? card : null
   }
 
   return {
     read,
     findByToken: async (merchantId, tokenId) => {
-      const cardId = await redis.get(keys.cardOfToken(partitionOf(merchantId, partitions), tokenId))
+      const cardId = await writes.redis.get(keys.cardOfToken(partitionOf(merchantId, partitions), tokenId))
       return cardId === null ? null : read(merchantId, cardId)
     },
     store: async card => {
@@ -75,36 +87,24 @@ export function createCardStore(writes: Writes, partitions: number): CardStore {
       const stored = isNew ? { ...card, cardId } : await read(card.merchantId, cardId)
       return stored === null ? null : { card: stored, isNew }
     },
+    // The note of what its token became stays: a repeated request with the token must not store the card again. That there is
+    // none is confirmed as well, because an earlier try may have erased it.
     erase: async (merchantId, cardId) => {
-      const key = keys.card(partitionOf(merchantId, partitions), cardId)
-      return (await writes.run(key, node => eraseCard(node, [key], [merchantId]))) === 1
+      const key = keyOf(merchantId, cardId)
+      return await writes.run(
+        key,
+        async redis => (await read(merchantId, cardId, redis)) !== null && (await redis.del(key)) === 1
+      )
     }
   }
 }
 
 async function store(writes: Writes, partition: number, card: NewCard): Promise<{ cardId: string; isNew: boolean }> {
   const newId = `card_${paymentKeyOf(uuidv7())}`
-  const fields: Record<(typeof CARD_FIELDS)[number], string> = {
-    merchant: card.merchantId,
-    token: card.tokenId,
-    box: card.cardBox,
-    brand: card.brand,
-    last4: card.last4,
-    month: card.expirationMonth,
-    year: card.expirationYear,
-    holder: card.holderName
-  }
-  const places = [keys.cardOfToken(partition, card.tokenId), keys.card(partition, newId)]
-  const values = [newId, TOKEN_REMEMBERED_MS, ...Object.entries(fields).flat()]
-  const reply = await writes.run(keys.card(partition, newId), node => storeCard(node, places, values))
+  const named = { token: keys.cardOfToken(partition, card.tokenId), card: keys.card(partition, newId) }
+  const given = { cardId: newId, record: storedCard.encode(card), rememberMs: TOKEN_REMEMBERED_MS }
+  const reply = await writes.run(named.card, node => storeCard(node, named, given))
   const [cardId, isNew] = Array.isArray(reply) ? reply : []
   if (typeof cardId !== 'string') throw new Error('store_card.lua answered what this version does not know.')
   return { cardId, isNew: isNew === 1 }
-}
-
-function readCard(cardId: string, values: (string | null)[]): StoredCard | null {
-  const [merchantId, tokenId, cardBox, brand, last4, expirationMonth, expirationYear, holderName] = values
-  if (!merchantId || !tokenId || !cardBox || !brand || !last4) return null
-  if (!expirationMonth || !expirationYear || !holderName) return null
-  return { cardId, merchantId, tokenId, cardBox, brand, last4, expirationMonth, expirationYear, holderName }
 }

@@ -29,11 +29,11 @@ interface KeyRow {
 
 /** Remembers what every stored card is sealed in. */
 async function keepBoxes(redis: Redis): Promise<{ putBack(): Promise<void> }> {
-  const boxes = new Map<string, string>()
-  for await (const { key, cardBox } of createSealedCards(redis).all()) boxes.set(key, cardBox)
+  const records = new Map<string, string>()
+  for await (const { key, record } of createSealedCards(redis).all()) records.set(key, record)
   return {
     putBack: async () => {
-      for (const [key, box] of boxes) await redis.hset(key, 'box', box)
+      for (const [key, record] of records) await redis.set(key, record)
     }
   }
 }
@@ -100,8 +100,8 @@ describe('operator vault', () => {
 
   it('rotate and status: a card counts as sealed with a key only if the key opens it', async () => {
     const other = ensureKeyFiles(keyFilesIn(join(dir, 'other')))
-    for await (const record of createSealedCards(test.redis).all()) {
-      await test.redis.hset(record.key, 'box', record.cardBox.replace(currentKey(files), currentKey(other)))
+    for await (const { key, record } of createSealedCards(test.redis).all()) {
+      await test.redis.set(key, record.replace(currentKey(files), currentKey(other)))
     }
     expect((await vaultOf(other, 'status')).text).to.match(new RegExp(`${currentKey(other)} +DOES NOT OPEN +30 +20 +0`))
     const rotated = await vaultOf(other, 'rotate')

@@ -22,7 +22,7 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
   tokens: ['claim_token', 'release_token'],
   notifications: ['drop_notification', 'take_notifications'],
   payments: [
-    ...['accept_operation', 'accept_payment', 'drop_consumer', 'erase_card', 'find_living', 'list_payments'],
+    ...['accept_operation', 'accept_payment', 'drop_consumer', 'find_living', 'list_payments'],
     ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
   ],
   timers: ['beat', 'conclude_webhook', 'dead_letter', 'release_command', 'replace_record'],
