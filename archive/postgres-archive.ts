@@ -1,8 +1,7 @@
 /** The archive in PostgreSQL (decision 28). Each call is one statement, and so one transaction. */
 import { DatabaseError } from 'pg'
-import type { Payment } from '../machines/model.js'
+import { lastChangeMs, type Payment } from '../machines/model.js'
 import { moneyMoves } from '../machines/money-moves.js'
-import { restingSinceMs } from '../machines/payment/rest.js'
 import { createdAtMs, firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
 import { decodePayment, encodePayment } from '../redis/payments/payment-record.js'
 import { type ListQuery, PAGE_CHARACTERS_MAX } from '../redis/payments/payments.js'
@@ -66,7 +65,7 @@ function rowOf(payment: Payment) {
     status: progress.status,
     external_reference: terms.externalReference,
     created_at: time(terms.createdAtMs),
-    changed_at: time(restingSinceMs(payment)),
+    changed_at: time(lastChangeMs(payment)),
     amount_cents: terms.amountCents,
     captured_cents: progress.capturedCents,
     refunded_cents: progress.refundedCents,

@@ -237,6 +237,11 @@ export function placeOf({ status, phase }: PaymentPlace): string {
   return phase === null ? status : `${status}.${phase}`
 }
 
+/** The time of its last change (ms). */
+export function lastChangeMs({ terms, history }: Payment): number {
+  return history.at(-1)?.atMs ?? terms.createdAtMs
+}
+
 export const noReferences: NetworkReferences = { saleId: null, tid: null, nsu: null, authorizationCode: null }
 
 /** A payment at the moment of its acceptance: version 1, `pending`. */

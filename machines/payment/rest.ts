@@ -1,5 +1,5 @@
 /** When a payment may leave Redis: it has nothing to do, and has been like that for long. */
-import { isOpen, type Payment, type PaymentProgress } from '../model.js'
+import { isOpen, type PaymentProgress } from '../model.js'
 import { wakeAtMs } from './decide.js'
 import { hasTag } from './machine.js'
 
@@ -8,9 +8,4 @@ export function isAtRest(progress: PaymentProgress): boolean {
   const { operation, reconciliation, notification, reviewReason } = progress
   const isWaited = reconciliation !== null || notification !== null || reviewReason !== null
   return hasTag(progress, 'resting') && !isOpen(operation) && !isWaited && wakeAtMs(progress) === null
-}
-
-/** The time of its last change (ms). */
-export function restingSinceMs({ terms, history }: Payment): number {
-  return history.at(-1)?.atMs ?? terms.createdAtMs
 }

@@ -3,7 +3,7 @@
  *
  * The acquirer's record is looked at first, and it counts: what it shows is adopted, and only what it lacks is sent.
  */
-import type { Payment, PaymentTerms } from '../model.js'
+import { lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
 import type { PaymentEvent, Policy } from './events.js'
 import { hasTag } from './machine.js'
 
@@ -13,11 +13,7 @@ import { hasTag } from './machine.js'
  */
 export function isUnvouched(payment: Payment, policy: Policy): boolean {
   const { unvouchedBeforeMs = 0, notFoundHorizonMs } = policy
-  return isAcceptedBefore(payment.terms, policy) && changedMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
-}
-
-function changedMs({ terms, history }: Payment): number {
-  return history.at(-1)?.atMs ?? terms.createdAtMs
+  return isAcceptedBefore(payment.terms, policy) && lastChangeMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
 }
 
 /** Whether a payment was accepted before the data came back. */
@@ -53,6 +49,6 @@ export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, notification, reviewReason } = payment.progress
   if (hasTag(payment.progress, 'in_flight')) return false
-  if (reviewReason !== null && changedMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
+  if (reviewReason !== null && lastChangeMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
   return lastLookAtMs(payment, policy) === null && reconciliation === null && notification === null
 }

@@ -3,8 +3,8 @@
  * same. Each step may be repeated, also by two processes at once: a second process does the same work once more.
  */
 import type { PaymentArchive } from '../../archive/archive.js'
-import { type Payment, paymentStatuses } from '../../machines/model.js'
-import { isAtRest, restingSinceMs } from '../../machines/payment/rest.js'
+import { lastChangeMs, type Payment, paymentStatuses } from '../../machines/model.js'
+import { isAtRest } from '../../machines/payment/rest.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf } from '../../redis/payments/payment-indexes.js'
@@ -136,7 +136,7 @@ async function moveBatch(deps: Round, partition: number, paymentKeys: readonly s
     const payment = payments.get(paymentKey)
     if (payment === null) gone.push(paymentKey)
     else if (payment === undefined || !isAtRest(payment.progress)) later.push(nowMs + afterMs, paymentKey)
-    else if (restingSinceMs(payment) + afterMs > nowMs) later.push(restingSinceMs(payment) + afterMs, paymentKey)
+    else if (lastChangeMs(payment) + afterMs > nowMs) later.push(lastChangeMs(payment) + afterMs, paymentKey)
     else ready.push(payment)
   }
   if (ready.length > 0) later.push(...(await move(deps, partition, ready, nowMs)))
@@ -181,7 +181,7 @@ async function move(
   nowMs: number
 ): Promise<(string | number)[]> {
   const paced = pace(payments.length)
-  metrics.waitingSince(Math.min(...payments.map(restingSinceMs)) + afterMs)
+  metrics.waitingSince(Math.min(...payments.map(lastChangeMs)) + afterMs)
   await withCrashPoints('archive.put', () => archive.put(payments))
   const again: (string | number)[] = []
   for (let start = 0; start < payments.length; start += AT_ONCE) {

@@ -1,4 +1,4 @@
-/** docs/MACHINES.md, made from the machines. */
+/** docs/MACHINES.md, made from the machine. */
 import {
   type AnswerRow,
   captureRows,
@@ -7,9 +7,9 @@ import {
   httpRows,
   voidRows
 } from '../../../machines/acquirer-answers.js'
-import { machines } from '../../../machines/catalogue.js'
 import { type Chart, readChart } from '../../../machines/chart.js'
 import { contradictions } from '../../../machines/payment/contradictions.js'
+import { paymentMachine } from '../../../machines/payment/machine.js'
 import { filledPage, type Page, type Row, table, withoutRepeats } from '../markdown.js'
 import { mermaidOf } from './mermaid.js'
 import { viewsOf } from './views.js'
@@ -18,7 +18,7 @@ export function machinePage(): Page {
   return filledPage('docs/MACHINES.md', {
     answers: answerTable(),
     contradictions: contradictions.map(({ means }) => `- ${means}`).join('\n'),
-    machines: machines.map(readChart).flatMap(machineSection).join('\n\n')
+    machines: machineSection(readChart(paymentMachine)).join('\n\n')
   })
 }
 
