@@ -21,8 +21,6 @@ import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metric
 const PATIENCE_MS = 6_000
 /** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
 const ENDPOINTS_HANGING = 16
-/** Of these slots, one merchant has this part: its deliveries in flight, and as many that go back to their line. */
-const SHARES = 2
 
 await runProcess('webhooks', async context => {
   const { config, log, onStop, onReadyCheck } = context
@@ -69,8 +67,6 @@ await runProcess('webhooks', async context => {
     partitions: config.partitions,
     consumer: newInstanceName(),
     concurrency: ENDPOINTS_HANGING * config.webhookConcurrency,
-    share: SHARES * config.webhookConcurrency,
-    ownerOf: entry => entry.merchantId,
     heartbeatMs: config.heartbeatMs,
     handle,
     log

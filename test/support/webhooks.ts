@@ -51,8 +51,6 @@ export interface DelivererOptions {
   readonly concurrency?: number
   /** Events that the process works on at the same time. */
   readonly slots?: number
-  /** Of these, for one merchant. */
-  readonly share?: number
   readonly metrics?: Partial<WebhookMetrics>
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
@@ -113,8 +111,6 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     partitions: PARTITIONS,
     consumer: randomBytes(6).toString('hex'),
     concurrency: options.slots ?? 1_000,
-    ownerOf: entry => entry.merchantId,
-    ...(options.share === undefined ? {} : { share: options.share }),
     leaveMs: 500,
     heartbeatMs: 100,
     handle: createDeliveryHandler(deps, new AbortController().signal),

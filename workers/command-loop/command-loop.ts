@@ -18,8 +18,6 @@ export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions
   readonly partitions: number
   readonly consumer: string
   readonly concurrency: number
-  /** Commands of one owner at the same time. */
-  readonly share?: number
   readonly heartbeatMs: number
 }
 
@@ -50,7 +48,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
     )
   }, options.heartbeatMs)
 
-  const slots = createSlots(options.concurrency, options.share)
+  const slots = createSlots(options.concurrency)
   const intake = createIntake(options, slots, stopping.signal)
   const problems = new Map<number, unknown>()
   const reads = createBlockingReads(options.blocking)

@@ -21,8 +21,6 @@ export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
   readonly work: WorkKind<E>
   readonly handle: (entry: E, stopping: AbortSignal) => Promise<HandlingOutcome>
-  /** On whose behalf an entry is: each owner has a share of the slots. None: the work has no owners. */
-  readonly ownerOf?: (entry: E) => string
   /** Whether an entry may end the worker: it runs while nothing else does, so that no other one is to blame for its death. */
   readonly isSuspect?: (entry: E) => boolean
   /** How long an entry that is left pauses. */
@@ -72,7 +70,7 @@ export function createIntake<E extends StreamEntry>(
       if (outcome === 'left') leave(entry, left => options.work.release(options.redis, left))
     }
     if (options.isSuspect?.(entry) === true) slots.runAlone(work)
-    else slots.run(work, options.ownerOf?.(entry))
+    else slots.run(work)
   }
   const take = async ({ entries, unreadable, foreign }: ReadResult<E>): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)

@@ -46,7 +46,7 @@ describe('webhook events that cannot be read, or sent', () => {
     const failed = (way: string): void => {
       failures[way] = (failures[way] ?? 0) + 1
     }
-    await rig.deliverer({ slots: 4, share: 2, timeoutMs: 3_000, metrics: { failed } })
+    await rig.deliverer({ slots: 4, concurrency: 2, timeoutMs: 3_000, metrics: { failed } })
     await emit(rig.test, 'm_1', ['captured'])
     await until('the event of another merchant arrives', () => hook.received.length === 1)
 
