@@ -38,8 +38,6 @@ export const scriptSteps = {
 /** Scripts that need no crash points, and why. */
 export const scriptsBesideTheWay = {
   beat: 'a heartbeat; the next one comes in two seconds',
-  find_living: 'reads',
-  watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
   replace_record: 'a merchant repeats the request, an operator the rotation',
   replay_letter: 'an operator repeats it',

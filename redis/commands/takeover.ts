@@ -10,6 +10,7 @@
  */
 
 import type { Redis } from '../connection/connections.js'
+import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
@@ -21,11 +22,6 @@ const beatScript = defineNamedScript<{
   keys: 'heartbeats'
   given: { consumer: string; forgetAfterMs: number }
 }>('beat')
-const findLiving = defineNamedScript<{ keys: 'heartbeats'; given: { silenceMs: number } }>('find_living')
-const watchScript = defineNamedScript<{
-  keys: 'heartbeats' | 'watchers'
-  given: { silenceMs: number; watcher: string }
-}>('watch_workers')
 const dropConsumer = defineNamedScript<{ keys: 'stream'; given: { group: string; consumer: string } }>('drop_consumer')
 
 /** Entries that one call takes from one consumer; the next call takes more. */
@@ -44,23 +40,23 @@ export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats
   await redis.zrem(heartbeats, consumer)
 }
 
-/** The consumers that were active within `silenceMs`. */
+/**
+ * The consumers that were active within `silenceMs`: any other one that holds entries is dead. A heartbeat from further ahead is of
+ * before the clock was set back: living workers have written another one, or will.
+ */
 export async function livingConsumers(
   redis: Redis,
   silenceMs: number,
   heartbeats = keys.heartbeats()
 ): Promise<ReadonlySet<string>> {
-  return new Set((await findLiving(redis, { heartbeats }, { silenceMs })) as string[])
+  const nowMs = await serverTimeMs(redis)
+  return new Set(await redis.zrangebyscore(heartbeats, `(${nowMs - silenceMs}`, nowMs + silenceMs))
 }
 
 /** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
 export async function watchWorkers(redis: Redis, silenceMs: number, heartbeats: string): Promise<ReadonlySet<string>> {
-  const living = await watchScript(
-    redis,
-    { heartbeats, watchers: keys.timersHeartbeats() },
-    { silenceMs, watcher: 'timers' }
-  )
-  return new Set(living as string[])
+  await writeHeartbeat(redis, 'timers', keys.timersHeartbeats())
+  return await livingConsumers(redis, silenceMs, heartbeats)
 }
 
 /** What one dead consumer holds of a partition. */

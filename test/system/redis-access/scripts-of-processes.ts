@@ -22,14 +22,11 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
   tokens: ['claim_token', 'release_token'],
   notifications: ['drop_notification', 'take_notifications'],
   payments: [
-    ...['accept_operation', 'accept_payment', 'drop_consumer', 'find_living', 'list_payments'],
-    ...['note_notification', 'remove_payments', 'store_card', 'watch_workers']
+    ...['accept_operation', 'accept_payment', 'drop_consumer', 'list_payments', 'note_notification'],
+    ...['remove_payments', 'store_card']
   ],
-  timers: ['beat', 'conclude_webhook', 'dead_letter', 'release_command', 'replace_record'],
-  webhooks: [
-    ...['drop_consumer', 'find_living', 'fire_webhooks', 'release_command', 'replace_record'],
-    'watch_workers'
-  ],
+  timers: ['conclude_webhook', 'dead_letter', 'release_command', 'replace_record'],
+  webhooks: [...['drop_consumer', 'fire_webhooks', 'release_command', 'replace_record']],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']
 }
 
