@@ -12,12 +12,18 @@ import { messageOf } from '../../runtime/message-of.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
 import { encodeResult } from '../payments/idempotency.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript, defineScript } from '../scripts.js'
 import { type CommandEntry, decodeEntry, encodeEntry, type StreamEntry } from './command-entry.js'
 import { encodeLetter } from './stored-letter.js'
 
-const requeue = defineScript('requeue')
-const releaseScript = defineScript('release_command')
+const requeue = defineNamedScript<{
+  keys: 'commands'
+  given: { group: string; entry: string; consumer: string; fields: readonly string[] }
+}>('requeue')
+const releaseScript = defineNamedScript<{
+  keys: 'commands' | 'begun'
+  given: { group: string; entry: string; consumer: string; fields: readonly string[]; member: string; delivery: string }
+}>('release_command')
 const deadLetter = defineScript('dead_letter')
 
 /** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
@@ -152,15 +158,16 @@ export async function requeueEntry<E extends StreamEntry>(
   work: WorkKind<E>,
   { partition, entryId, consumer, fields }: StreamEntry
 ): Promise<boolean> {
-  return (await requeue(redis, [work.stream(partition)], [work.group, entryId, consumer, ...fields])) === 1
+  const given = { group: work.group, entry: entryId, consumer, fields }
+  return (await requeue(redis, { commands: work.stream(partition) }, given)) === 1
 }
 
 /** Releases a command of this worker, which knows that nothing was sent for this delivery: its mark is taken back. */
 async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<boolean> {
   const { partition, entryId, consumer, fields, paymentKey, delivery } = entry
-  const scriptKeys = [keys.commands(partition), keys.begun(partition)]
-  const scriptArgs = [PAYMENTS_GROUP, entryId, consumer, paymentKey, delivery, ...fields]
-  return (await releaseScript(redis, scriptKeys, scriptArgs)) === 1
+  const named = { commands: keys.commands(partition), begun: keys.begun(partition) }
+  const given = { group: PAYMENTS_GROUP, entry: entryId, consumer, fields, member: paymentKey, delivery }
+  return (await releaseScript(redis, named, given)) === 1
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */

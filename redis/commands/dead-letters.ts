@@ -5,11 +5,14 @@
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { decodeEntry, encodeEntry, entryIn } from './command-entry.js'
 import { decodeLetter, type Letter } from './stored-letter.js'
 
-const replayLetter = defineScript('replay_letter')
+const replayLetter = defineNamedScript<{
+  keys: 'letters' | 'commands'
+  given: { letter: string; fields: readonly string[] }
+}>('replay_letter')
 
 export interface DeadLetter extends Letter {
   /** `<partition>:<entry id>`: what an operator names it by. */
@@ -78,8 +81,8 @@ async function putBack(redis: Redis, letter: DeadLetter): Promise<boolean> {
   const entry = decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
   const moved = await replayLetter(
     redis,
-    [keys.deadLetters(partition), keys.commands(partition)],
-    [entryId, ...encodeEntry({ ...entry, deliveryCount: 1 })]
+    { letters: keys.deadLetters(partition), commands: keys.commands(partition) },
+    { letter: entryId, fields: encodeEntry({ ...entry, deliveryCount: 1 }) }
   )
   return moved === 1
 }

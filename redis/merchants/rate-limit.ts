@@ -9,9 +9,12 @@ import type { Logger } from '../../runtime/log.js'
 import { within } from '../../runtime/within.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 
-const takeFromBucket = defineScript('take_from_bucket')
+const takeFromBucket = defineNamedScript<{
+  keys: 'bucket'
+  given: { perSecond: number; burst: number; reserve: number }
+}>('take_from_bucket')
 
 /** 0 per second: no limit. */
 export interface RateLimit {
@@ -70,8 +73,8 @@ export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): 
       const isProbe = wasSilent
       isProbing = isProbe
       try {
-        const args = [limit.perSecond, limit.burst, reserve]
-        const grant = parseGrant(await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], args)))
+        const taking = takeFromBucket(redis, { bucket: keys.rateLimit(name) }, { ...limit, reserve })
+        const grant = parseGrant(await within(ANSWER_MS, taking))
         wasSilent = false
         return grant
       } catch (error) {

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { CardFace } from '../cards/cards.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, paymentKeyOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 
 /** What may be known about a token without claiming it. */
 export interface TokenSummary extends CardFace {
@@ -102,25 +102,30 @@ export interface TokenStore {
  */
 const CLAIM_TTL_MS = 15 * 60_000
 
-const claimToken = defineScript('claim_token')
-const releaseToken = defineScript('release_token')
+const claimToken = defineNamedScript<{
+  keys: 'token'
+  given: { merchant: string; owner: string; request: string; ttlMs: number }
+}>('claim_token')
+const releaseToken = defineNamedScript<{ keys: 'token'; given: { owner: string; request: string } }>('release_token')
 
 /** Fields of the hash of a token. */
 const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder', 'owner'] as const
 
 /** The store on a connection to the memory-only Redis. */
 export function createTokenStore(redis: Redis): TokenStore {
+  const claimAt = (token: string, merchant: string, owner: string, request: string): Promise<unknown> =>
+    claimToken(redis, { token }, { merchant, owner, request, ttlMs: CLAIM_TTL_MS })
   return {
     put: (token, ttlMs) => putHash(redis, keys.token(token.tokenId), hashOf(token), ttlMs),
     putCvvToken: ({ tokenId, merchantId, cvvBox }, ttlMs) =>
       putHash(redis, keys.cvvToken(tokenId), { merchant: merchantId, typed: cvvBox }, ttlMs),
     peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
     claim: async (tokenId, merchantId, owner, request = '') =>
-      readClaim(await claimToken(redis, [keys.token(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
+      readClaim(await claimAt(keys.token(tokenId), merchantId, owner, request)),
     claimCvv: async (tokenId, merchantId, owner, request = '') =>
-      readCvvClaim(await claimToken(redis, [keys.cvvToken(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
+      readCvvClaim(await claimAt(keys.cvvToken(tokenId), merchantId, owner, request)),
     release: async (tokenId, owner, request = '') => {
-      await releaseToken(redis, [placeOf(tokenId)], [owner, request])
+      await releaseToken(redis, { token: placeOf(tokenId) }, { owner, request })
     },
     drop: async tokenId => {
       await redis.unlink(placeOf(tokenId))

@@ -175,9 +175,20 @@ function scriptSteps(random: Random): Steps {
   const [entry, consumer, stream] = [anEntry(random), one('worker'), STREAM]
   const score = String(random.between(0, 20))
   const version = String(random.between(1, 6))
+  const held = { group: 'payments', entry, consumer }
+  const claim = { owner: one('owner'), request: random.pick(['', one('request')]) }
   return [
-    script('requeue', [stream], ['payments', entry, random.pick(['', consumer]), 'p', 'member1', 'n', score]),
-    script('release_command', [stream, 'hash1'], ['payments', entry, consumer, 'field1', score, 'p', 'member1']),
+    named('requeue', [stream], {
+      ...held,
+      consumer: random.pick(['', consumer]),
+      fields: ['p', 'member1', 'n', score]
+    }),
+    named('release_command', [stream, 'hash1'], {
+      ...held,
+      member: 'field1',
+      delivery: score,
+      fields: ['p', 'member1']
+    }),
     script(
       'begin_commands',
       [stream, 'hash1', one('pay'), 'count'],
@@ -194,20 +205,16 @@ function scriptSteps(random: Random): Steps {
       [one('text'), stream, one('pay'), 'zset1', 'zset2'],
       ['', 'payments', entry, consumer, '', '', one('member'), random.pick(['', version])]
     ),
-    script(
-      'pace_reconciliations',
-      ['pace'],
-      [JSON.stringify({ perSecond: 1_000_000, wanted: random.pick([0, 2]), returned: random.pick([0, 2]) })]
-    ),
-    script(
-      'fire_due',
-      [one('zset'), stream],
-      [JSON.stringify({ nowMs: Number(score), max: 2, entry: '[1,%s,%s]', againAtMs: 30 })]
-    ),
-    script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
-    script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
+    named('pace_reconciliations', ['pace'], {
+      perSecond: 1_000_000,
+      wanted: random.pick([0, 2]),
+      returned: random.pick([0, 2])
+    }),
+    named('fire_due', [one('zset'), stream], { nowMs: Number(score), max: 2, entry: '[1,%s,%s]', againAtMs: 30 }),
+    named('claim_token', [one('token')], { merchant: one('merchant'), ...claim, ttlMs: 100_000 }),
+    named('release_token', [one('token')], claim),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
-    script('drop_consumer', [stream], [JSON.stringify({ group: 'payments', consumer })]),
+    named('drop_consumer', [stream], { group: 'payments', consumer }),
     script('list_payments', ['lex1', 'lex2'], ['newest', '1', random.pick(['(~', '(b']), '[']),
     script('list_payments', ['lex1', 'lex2'], ['oldest', '2', '(', random.pick(['(~', '(b'])]),
     script(
@@ -303,22 +310,24 @@ function webhookSteps(random: Random): Steps {
     ['RPOP', events],
     ['LINDEX', events, '0'],
     ['ZADD', 'lines', 'LT', String(score), 'm'],
-    script(
+    named(
       'conclude_webhook',
       [STREAM, events, 'line', 'lines', 'failing', 'journal', 'attempts', 'given up', 'dead'],
-      [JSON.stringify(given)]
+      given
     ),
-    script(
-      'fire_webhooks',
-      ['line', 'lines', 'failing', STREAM],
-      [JSON.stringify({ ...step, ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }]) })]
-    ),
-    script('replace_record', ['record'], [JSON.stringify({ before: some('a'), after: 'a' })]),
-    script(
-      'replay_webhook',
-      [events, STREAM, 'given up'],
-      [JSON.stringify({ short, about: '[9,"r"]', occurredMs: score, place, nowMs: score, isListed: some(true) })]
-    ),
+    named('fire_webhooks', ['line', 'lines', 'failing', STREAM], {
+      ...step,
+      ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }])
+    }),
+    named('replace_record', ['record'], { before: some('a'), after: 'a' }),
+    named('replay_webhook', [events, STREAM, 'given up'], {
+      short,
+      about: '[9,"r"]',
+      occurredMs: score,
+      place,
+      nowMs: score,
+      isListed: some(true)
+    }),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],
     ['GET', 'failing'],
@@ -342,6 +351,11 @@ function anEntry(random: Random): string {
 
 function script(name: Parameters<typeof loadLua>[0], keys: readonly string[], args: readonly string[]): Step {
   return ['EVAL', loadLua(name), String(keys.length), ...keys, ...args]
+}
+
+/** One that gets its argument by name. */
+function named(name: Parameters<typeof loadLua>[0], keys: readonly string[], given: object): Step {
+  return script(name, keys, [JSON.stringify(given)])
 }
 
 /** `useRedis` has a connection inside tests only. */
