@@ -33,7 +33,8 @@ export function metricsIn(registry: Registry) {
     /** A histogram in seconds. */
     duration<Label extends string = never>(name: string, help: string, buckets: number[], ...labelNames: Label[]) {
       const histogram = new Histogram({ name, help, labelNames, buckets, registers })
-      return (durationMs: number, labels: Record<Label, string>): void => histogram.observe(labels, durationMs / 1_000)
+      return (durationMs: number, labels: Record<Label, string | number>): void =>
+        histogram.observe(labels, durationMs / 1_000)
     },
     /** A gauge that is read when Prometheus scrapes. */
     gauge(name: string, help: string, read: () => number): void {

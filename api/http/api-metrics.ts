@@ -1,5 +1,6 @@
 /** Metrics of the HTTP processes: requests, and those that were shed. */
-import { Counter, Histogram, type Registry, register } from 'prom-client'
+import { type Registry, register } from 'prom-client'
+import { metricsIn } from '../../runtime/metrics.js'
 
 /** Why a request was shed: answered 503 before any work was done for it. */
 export type ShedReason = 'full' | 'merchant_share' | 'backlog'
@@ -18,24 +19,18 @@ export function apiMetrics(): ApiMetrics {
 
 /** Registers the metrics; once per register. */
 export function createApiMetrics(registry: Registry) {
-  const registers = [registry]
-  const requests = new Histogram({
-    name: 'card_payments_http_request_duration_seconds',
-    help: 'Time from the arrival of a request to its answer, by method, route and status. Never by path, which holds ids.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: REQUEST_BUCKETS_S,
-    registers
-  })
-  const shed = new Counter({
-    name: 'card_payments_http_requests_shed_total',
-    help: 'Requests answered 503 at once: the process is full, a merchant has more than its share, or workers are behind (`backlog`).',
-    labelNames: ['reason'] as const,
-    registers
-  })
+  const { counterBy, duration } = metricsIn(registry)
   return {
-    answered(request: { method: string; route: string; status: number }, durationMs: number): void {
-      requests.observe(request, durationMs / 1_000)
-    },
-    shed: (reason: ShedReason): void => shed.inc({ reason })
+    answered: duration(
+      'card_payments_http_request_duration_seconds',
+      'Time from the arrival of a request to its answer, by method, route and status. Never by path, which holds ids.',
+      REQUEST_BUCKETS_S,
+      ...(['method', 'route', 'status'] as const)
+    ),
+    shed: counterBy<ShedReason>(
+      'card_payments_http_requests_shed_total',
+      'Requests answered 503 at once: the process is full, a merchant has more than its share, or workers are behind (`backlog`).',
+      'reason'
+    )
   }
 }

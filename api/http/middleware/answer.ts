@@ -58,7 +58,7 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
       route: route ?? 'none',
       status: answer?.status ?? ctx.status
     }
-    metrics.answered(labels, durationMs)
+    metrics.answered(durationMs, labels)
     const { step } = ctx.state
     if (step?.isRecorded) {
       const { method, status } = labels
