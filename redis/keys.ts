@@ -91,7 +91,6 @@ export const keys = {
   webhookFailing: (partition: number, merchantId: string) => `${tag(partition)}:hookfailing:${merchantId}`,
   webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookgone:${merchantId}`,
   webhookJournal: (partition: number, merchantId: string) => `${tag(partition)}:hooksent:${merchantId}`,
-  webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
 
   // Memory-only Redis.
   /** What was acknowledged last in each partition: servers by the commit counter that was seen under each. */

@@ -11,16 +11,13 @@ import { testChange } from '../../machines/status-change.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { newPaymentId, partitionOf } from '../../redis/keys.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
-import { type LoggedEvent, loggedEvent } from '../../redis/webhooks/logged-event.js'
-import type { Attempt } from '../../redis/webhooks/webhook-event.js'
+import { loggedEvent } from '../../redis/webhooks/logged-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import { ServiceError } from '../http/service-error.js'
 
 const SIMULATOR_TIMEOUT_MS = 5_000
-/** How many attempts are searched for those of the listed events. */
-const ATTEMPTS_MAX = 1_000
 
 /** Events of each list that a replay searches for its id: 25 ms of the process. */
 const SEARCHED_MAX = 2_000
@@ -48,10 +45,6 @@ export interface TestEnvironmentDeps {
 
 export function createTestEnvironment({ redis, config, store, clock }: TestEnvironmentDeps): TestEnvironment {
   const eventLog = new WebhookLog(redis, config.partitions, store)
-  const withAttempts = async (merchantId: string, events: readonly LoggedEvent[]): Promise<ListedEvent[]> => {
-    const attempts = (await eventLog.attempts(merchantId, ATTEMPTS_MAX)).reverse()
-    return events.map(event => listed(event, attempts))
-  }
   return {
     chargeBack: payment => chargeBackAt(config.simulatorUrl, orderIdOf(payment.terms.id)),
 
@@ -60,26 +53,19 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
     async sendEvent(merchantId) {
       const nowMs = clock.now()
       const change = testChange(newPaymentId(partitionOf(merchantId, config.partitions), nowMs), nowMs)
-      await eventLog.append(merchantId, 'delivered', [change], nowMs)
-      return listed(loggedEvent(merchantId, 'waiting', change), [])
+      await eventLog.append(merchantId, [{ change }], nowMs)
+      return loggedEvent(merchantId, 'waiting', change)
     },
 
-    listEvents: async (merchantId, count) => withAttempts(merchantId, await eventLog.newest(merchantId, count)),
+    listEvents: (merchantId, count) => eventLog.newest(merchantId, count),
 
     async replayEvent(merchantId, eventId, signal) {
       const event = await eventLog.find(eventId, [merchantId], { max: SEARCHED_MAX, signal })
       if (event === null) return null
       if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
-      const [found] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])
-      return found ?? null
+      return { ...event, state: 'waiting', nextAttemptAtMs: null }
     }
   }
-}
-
-/** With those of the attempts that were made for it. */
-function listed({ eventId, state, change, queued }: LoggedEvent, attempts: readonly Attempt[]): ListedEvent {
-  const nextAttemptAtMs = queued?.nextAtMs ?? null
-  return { eventId, state, change, nextAttemptAtMs, attempts: attempts.filter(one => one.eventId === eventId) }
 }
 
 async function chargeBackAt(simulatorUrl: string, orderId: string): Promise<void> {

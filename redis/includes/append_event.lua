@@ -9,7 +9,7 @@ local function appendEvent(events, deliveries, undeliverable, place, sinceMs, sh
     redis.call('XADD', deliveries, '*', 'e', place)
   elseif waiting > 100 then
     redis.call('RPOP', events)
-    redis.call('ZADD', undeliverable, atMs, short)
+    redis.call('ZADD', undeliverable, atMs, '[1,' .. short .. ']')
   end
   return waiting <= 100
 end

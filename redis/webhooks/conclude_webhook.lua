@@ -7,7 +7,6 @@
 -- keys.lines          zset     endpoints by the time at which their line is looked at
 -- keys.failing        string   the endpoint while it fails
 -- keys.journal        stream   delivered events
--- keys.attempts       stream   the last attempts
 -- keys.undeliverable  zset     by time of the event
 -- keys.letters        stream   dead letters
 --
@@ -16,8 +15,8 @@
 -- given.before, given.failing   the endpoint as it was read, and from now on; absent: it works
 -- given.result                  `waits`, `delivered`, `undeliverable`, `forgotten` or `set aside`
 -- given.dueMs                   of an event that waits: when it is due
--- given.attempt                 absent: it was not sent; given.attemptsKept how many are kept
--- given.short, given.occurredMs its short form, and when it occurred; given.journalFromMs the oldest that is kept
+-- given.record                  of one that is delivered or undeliverable: as the log has it
+-- given.occurredMs              when it occurred; given.journalFromMs the oldest that is kept
 -- given.undeliverableMax, given.undeliverableFromMs, given.undeliverableMs   how many are kept, from when, for how long
 -- given.letter                  of one that is set aside: the fields of the dead letter, in pairs
 -- given.lookMs                  when the line is looked at, at the latest
@@ -47,9 +46,9 @@ else
     redis.call('LPOP', keys.events)
   end
   if isFirst and given.result == 'delivered' then
-    redis.call('XADD', keys.journal, 'MINID', '~', given.journalFromMs .. '-0', '*', 'e', given.short)
+    redis.call('XADD', keys.journal, 'MINID', '~', given.journalFromMs .. '-0', '*', 'e', given.record)
   elseif isFirst and given.result == 'undeliverable' then
-    redis.call('ZADD', keys.undeliverable, given.occurredMs, given.short)
+    redis.call('ZADD', keys.undeliverable, given.occurredMs, given.record)
     dropped = redis.call('ZREMRANGEBYSCORE', keys.undeliverable, '-inf', '(' .. given.undeliverableFromMs)
       + redis.call('ZREMRANGEBYRANK', keys.undeliverable, 0, -1 - given.undeliverableMax)
     redis.call('PEXPIRE', keys.undeliverable, given.undeliverableMs)
@@ -59,9 +58,6 @@ else
   if redis.call('EXISTS', keys.events) == 1 then
     redis.call('XADD', keys.deliveries, '*', 'e', given.place)
   end
-end
-if given.attempt then
-  redis.call('XADD', keys.attempts, 'MAXLEN', '~', given.attemptsKept, '*', 'a', given.attempt)
 end
 if not given.failing then
   redis.call('DEL', keys.failing)

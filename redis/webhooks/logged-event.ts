@@ -1,6 +1,6 @@
 /** One event as the log of webhooks has it. */
 import type { LoggedState, StatusChange } from '../../machines/status-change.js'
-import { eventIdOf, type QueuedEvent } from './webhook-event.js'
+import { type Attempt, eventIdOf } from './webhook-event.js'
 
 /** How long an event can be sent again after its delivery, or after the last attempt that it might have got. */
 export const RETENTION_DAYS = 30
@@ -10,13 +10,20 @@ export interface LoggedEvent {
   readonly eventId: string
   readonly state: LoggedState
   readonly change: StatusChange
-  /** Of what waits: its failed attempts and the time of the next one. */
-  readonly queued: QueuedEvent | null
+  /** The oldest first; of one that was given up, the last one. */
+  readonly attempts: readonly Attempt[]
+  /** When it was sent last; of one that was not, since when it waits (ms). */
+  readonly atMs: number
+  /** Null: it does not wait for one. */
+  readonly nextAttemptAtMs: number | null
+  /** As it is listed; null: it was not read from a list of concluded events. */
+  readonly listed: string | null
 }
 
 /** An event of which nothing is known but its state. */
 export function loggedEvent(merchantId: string, state: LoggedState, change: StatusChange): LoggedEvent {
-  return { merchantId, eventId: eventIdOf(change), state, change, queued: null }
+  const unknown = { attempts: [], atMs: change.occurredAtMs, nextAttemptAtMs: null, listed: null }
+  return { merchantId, eventId: eventIdOf(change), state, change, ...unknown }
 }
 
 /** In the order in which events occurred. */

@@ -5,12 +5,11 @@
 -- keys.undeliverable   zset     by time of the event
 -- given.short, given.about, given.occurredMs   the event: its short form, what it says of its payment, when it occurred
 -- given.place, given.nowMs                     the payment; since when the event waits
--- given.isListed       only if it is still listed as undeliverable; absent: in any case
+-- given.listed         as what it is listed as undeliverable; absent: it is not
 --
--- Returns 1, or 0 when it was not listed, or a hundred events of its payment wait already: then it is listed.
+-- Returns 1, or 0 when it is not listed any more, or a hundred events of its payment wait already: then it is listed.
 -- include append_event
-local wasListed = redis.call('ZREM', keys.undeliverable, given.short) == 1
-if given.isListed and not wasListed then
+if given.listed and redis.call('ZREM', keys.undeliverable, given.listed) == 0 then
   return 0
 end
 local nowMs, occurredMs = given.nowMs, given.occurredMs

@@ -9,7 +9,6 @@ import { hash } from 'node:crypto'
 import { paymentStatuses, shownFailures } from '../../machines/model.js'
 import type { EventTerms, StatusChange } from '../../machines/status-change.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
-import { parseJson } from '../../runtime/json.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import {
@@ -73,11 +72,6 @@ export function encodeChange(change: StatusChange): string {
   return JSON.stringify(storedChange.encode(change))
 }
 
-/** Reads the short form. Throws as `storedValue` does. */
-export function decodeChange(text: string): StatusChange {
-  return storedChange.decode(parseJson(text) as unknown[])
-}
-
 function paymentIdOf(paymentKey: string): string {
   try {
     return paymentIdOfKey(paymentKey)
@@ -88,24 +82,15 @@ function paymentIdOf(paymentKey: string): string {
 
 /** One try to deliver an event. */
 export interface Attempt {
-  readonly eventId: string
   readonly atMs: number
   /** HTTP status; null when there was no answer. */
   readonly status: number | null
   readonly durationMs: number
-  /** First characters of the answer, or why there was none. */
+  /** First characters of the answer, or why there was none; '' after a success. */
   readonly note: string
 }
 
-const attemptTable = { eventId: [required], atMs: [required], status: [null], durationMs: [0], note: [''] } as const
-
-const storedAttempt = storedValue<Attempt>('webhook attempt', attemptTable)
-
-/** An attempt as the log of attempts has it. */
-export const encodeAttempt = storedAttempt.encode
-
-/** Reads what `encodeAttempt` wrote. Throws as `storedValue` does. */
-export const decodeAttempt = storedAttempt.decode
+const storedAttempts = many(storedList<Attempt>({ atMs: [required], status: [null], durationMs: [0], note: [''] }))
 
 /** What an event that waits has besides its short form. */
 interface About extends EventTerms {
@@ -139,8 +124,24 @@ const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
       decode: stored => ({ change: storedChange.decode(stored), short: JSON.stringify(stored) })
     } satisfies Format<WaitingEvent['change'], unknown[]>
   ],
-  attempts: [[], many(storedList<Attempt>(attemptTable))]
+  attempts: [[], storedAttempts]
 })
+
+/** An event that was delivered or given up. append_event.lua writes one without attempts. */
+export interface ConcludedEvent {
+  readonly change: StatusChange
+  readonly attempts: readonly Attempt[]
+}
+
+const concludedEvent = storedValue<ConcludedEvent>('webhook event of the log', {
+  change: [required, storedChange],
+  attempts: [[], storedAttempts]
+})
+
+export const encodeConcluded = concludedEvent.encode
+
+/** Reads what `encodeConcluded` wrote. Throws as `storedValue` does. */
+export const decodeConcluded = concludedEvent.decode
 
 /**
  * The parts of an event that waits, for the script that stores it and adds since when (includes/append_event.lua): what it
@@ -169,12 +170,10 @@ export interface QueuedEvent {
   /** The failed ones; they are stored with the first event of a payment. */
   readonly attempts: readonly Attempt[]
   readonly delivery: Delivery
-  /** When it may be sent. */
-  readonly nextAtMs: number
 }
 
-/** Reads an event that waits; throws as `storedValue` does. `nextAtMs`: of its next attempt; null when it may be sent now. */
-export function decodeQueued(stored: string, nextAtMs: number | null): QueuedEvent {
+/** Reads an event that waits. Throws as `storedValue` does. */
+export function decodeQueued(stored: string): QueuedEvent {
   const {
     sinceMs,
     about: { traceparent, ...terms },
@@ -189,8 +188,7 @@ export function decodeQueued(stored: string, nextAtMs: number | null): QueuedEve
     stored,
     short,
     attempts,
-    delivery: { attempts: attempts.length, sinceMs },
-    nextAtMs: nextAtMs ?? sinceMs
+    delivery: { attempts: attempts.length, sinceMs }
   }
 }
 

@@ -17,11 +17,11 @@ import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
 import { decodePlace, encodePlace } from './delivery-entry.js'
 import { byTime, type LoggedEvent, loggedEvent } from './logged-event.js'
-import { type Attempt, decodeAttempt, decodeChange, decodeQueued, encodeWaiting, timeOfEvent } from './webhook-event.js'
+import { decodeConcluded, decodeQueued, encodeWaiting, timeOfEvent } from './webhook-event.js'
 
 const replayWebhook = defineNamedScript<{
   keys: 'events' | 'deliveries' | 'undeliverable'
-  given: { short: string; about: string; occurredMs: number; place: string; nowMs: number; isListed: true | undefined }
+  given: { short: string; about: string; occurredMs: number; place: string; nowMs: number; listed: string | undefined }
 }>('replay_webhook')
 
 /** Events that one command asks for or removes. */
@@ -29,6 +29,9 @@ const PAGE = 500
 const ALL = Number.POSITIVE_INFINITY
 /** Waiting payments that `newest` reads besides as many as are asked for. */
 const SPARE = 50
+
+/** What is put behind the events of a payment; of an undeliverable one also as what it is listed. */
+type Appended = Pick<LoggedEvent, 'change'> & Partial<Pick<LoggedEvent, 'state' | 'listed'>>
 
 export class WebhookLog {
   readonly #redis: Redis
@@ -77,7 +80,8 @@ export class WebhookLog {
       const page = isReversed
         ? await this.#redis.xrevrange(journal, from, sinceMs, 'COUNT', PAGE)
         : await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
-      for (const [, [, text = '']] of page) yield* this.#readable(text, merchantId, 'delivered')
+      for (const [id, [, text = '']] of page)
+        yield* this.#readable(text, merchantId, 'delivered', Number.parseInt(id, 10))
       const last = page[page.length - 1]
       if (last === undefined || page.length < PAGE) return
       from = `(${last[0]}`
@@ -94,30 +98,16 @@ export class WebhookLog {
       this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
       this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
     ])
+    const found = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
+    for (const [id, [, text = '']] of sent)
+      found.push(...this.#readable(text, merchantId, 'delivered', Number.parseInt(id, 10)))
+    for await (const event of this.waiting(merchantId, count + SPARE)) found.push(event)
     // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
-    const found: { atMs: number; event: LoggedEvent }[] = []
-    for await (const event of this.waiting(merchantId, count + SPARE)) {
-      const { attempts = [], delivery } = event.queued ?? {}
-      found.push({ atMs: attempts.at(-1)?.atMs ?? delivery?.sinceMs ?? 0, event })
-    }
-    const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
-    for (const event of listed) found.push({ atMs: event.change.occurredAtMs, event })
-    for (const [id, [, text = '']] of sent) {
-      for (const event of this.#readable(text, merchantId, 'delivered'))
-        found.push({ atMs: Number.parseInt(id, 10), event })
-    }
     found.sort((one, other) => other.atMs - one.atMs)
     // An event that was replayed is in the journal twice, or waits again.
     const once = new Map<string, LoggedEvent>()
-    for (const { event } of found) if (!once.has(event.eventId)) once.set(event.eventId, event)
+    for (const event of found) if (!once.has(event.eventId)) once.set(event.eventId, event)
     return [...once.values()].slice(0, count)
-  }
-
-  /** The last attempts, newest first; about 1,000 are kept for each merchant. */
-  async attempts(merchantId: string, count: number): Promise<Attempt[]> {
-    const list = keys.webhookAttempts(this.#partitionOf(merchantId), merchantId)
-    const rows = await this.#redis.xrevrange(list, '+', '-', 'COUNT', count)
-    return rows.flatMap(([, [, text = '']]) => readable(text, decodeAttempt))
   }
 
   /**
@@ -148,29 +138,29 @@ export class WebhookLog {
   }
 
   /** Sends an event again; one that waits is due at once. Answers how many events. */
-  async replay({ merchantId, state, change }: LoggedEvent): Promise<number> {
+  async replay(event: LoggedEvent): Promise<number> {
+    const { merchantId, state, change } = event
     if (state === 'waiting') return await this.#hurry(merchantId, change)
-    return await this.append(merchantId, state, [change], await serverTimeMs(this.#redis))
+    return await this.append(merchantId, [event], await serverTimeMs(this.#redis))
   }
 
   /** Sends again all that occurred since a time, in its order. Answers how many events. */
   async replaySince(merchantId: string, sinceMs: number, states: readonly LoggedState[]): Promise<number> {
-    const events: Pick<LoggedEvent, 'eventId' | 'state' | 'change'>[] = []
-    const note = ({ eventId, state, change }: LoggedEvent): void => {
-      if (change.occurredAtMs >= sinceMs) events.push({ eventId, state, change })
+    const events: LoggedEvent[] = []
+    const note = (event: LoggedEvent): void => {
+      if (event.change.occurredAtMs >= sinceMs) events.push(event)
     }
     if (states.includes('waiting')) for await (const event of this.waiting(merchantId)) note(event)
     if (states.includes('undeliverable')) for await (const event of this.undeliverable(merchantId, sinceMs)) note(event)
     if (states.includes('delivered')) for await (const event of this.delivered(merchantId, sinceMs)) note(event)
     // An event that was replayed before is in the journal twice, or in the journal and waiting: then it only waits.
-    const wanted = new Map<string, (typeof events)[number]>()
+    const wanted = new Map<string, LoggedEvent>()
     for (const event of events.sort(byTime)) if (!wanted.has(event.eventId)) wanted.set(event.eventId, event)
     const waiting = [...wanted.values()].filter(event => event.state === 'waiting')
     for (const event of waiting) await this.#hurry(merchantId, event.change)
     // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
     const others = [...wanted.values()].filter(event => event.state !== 'waiting')
-    const changes = others.map(event => event.change)
-    return waiting.length + (await this.append(merchantId, 'delivered', changes, await serverTimeMs(this.#redis)))
+    return waiting.length + (await this.append(merchantId, others, await serverTimeMs(this.#redis)))
   }
 
   /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
@@ -187,42 +177,40 @@ export class WebhookLog {
 
   /**
    * Puts events behind those of their payments that wait. Answers how many; not those of payments of which a hundred
-   * wait, and not undeliverable ones that are no longer listed.
+   * wait, and not undeliverable ones that are not listed any more.
    */
-  async append(
-    merchantId: string,
-    state: 'undeliverable' | 'delivered',
-    changes: readonly StatusChange[],
-    nowMs: number
-  ): Promise<number> {
+  async append(merchantId: string, events: readonly Appended[], nowMs: number): Promise<number> {
     const partition = this.#partitionOf(merchantId)
     const undeliverable = keys.webhookUndeliverable(partition, merchantId)
     let count = 0
-    for (let start = 0; start < changes.length; start += PAGE) {
-      const page = changes.slice(start, start + PAGE)
-      const loading = page.map(async change => {
+    for (let start = 0; start < events.length; start += PAGE) {
+      const page = events.slice(start, start + PAGE)
+      const loading = page.map(async ({ change }) => {
         if (isTestChange(change)) return testTerms
         const payment = await this.#payments.load(partition, paymentKeyOf(change.paymentId))
         return payment?.terms
       })
       // All are loaded first: the events of a payment keep their order.
       const loaded = await Promise.all(loading)
-      const answers = page.map((change, index) => {
+      const answers = page.map(({ change, state, listed }, index) => {
         const paymentKey = paymentKeyOf(change.paymentId)
         const terms = loaded[index]
         if (terms === undefined) return 0
         const { about, short } = encodeWaiting(change, terms)
-        const events = keys.webhookEvents(partition, paymentKey)
         return replayWebhook(
           this.#redis,
-          { events, deliveries: keys.deliveries(partition), undeliverable },
+          {
+            events: keys.webhookEvents(partition, paymentKey),
+            deliveries: keys.deliveries(partition),
+            undeliverable
+          },
           {
             short,
             about,
             occurredMs: change.occurredAtMs,
             place: encodePlace({ paymentKey, merchantId }),
             nowMs,
-            isListed: state === 'undeliverable' || undefined
+            listed: (state === 'undeliverable' && listed) || undefined
           }
         )
       })
@@ -235,9 +223,12 @@ export class WebhookLog {
     return partitionOf(merchantId, this.#partitions)
   }
 
-  /** None when this version can't read it. */
-  #readable(text: string, merchantId: string, state: LoggedState): LoggedEvent[] {
-    return readable(text, decodeChange).map(change => loggedEvent(merchantId, state, change))
+  /** None when this version can't read it. `concludedMs`: when it was, if that is known. */
+  #readable(text: string, merchantId: string, state: LoggedState, concludedMs?: number): LoggedEvent[] {
+    return readable(text, decodeConcluded).map(({ change, attempts }) => {
+      const event = loggedEvent(merchantId, state, change)
+      return { ...event, attempts, atMs: attempts.at(-1)?.atMs ?? concludedMs ?? event.atMs, listed: text }
+    })
   }
 
   /** An endpoint that rests is not asked more often for it. */
@@ -257,8 +248,10 @@ export class WebhookLog {
     const { paymentKey, merchantId } = found
     const partition = this.#partitionOf(merchantId)
     for (const stored of await this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1)) {
-      for (const queued of readable(stored, text => decodeQueued(text, dueMs)))
-        yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued }
+      for (const { change, attempts, delivery } of readable(stored, decodeQueued)) {
+        const atMs = attempts.at(-1)?.atMs ?? delivery.sinceMs
+        yield { ...loggedEvent(merchantId, 'waiting', change), attempts, atMs, nextAttemptAtMs: dueMs }
+      }
     }
   }
 }

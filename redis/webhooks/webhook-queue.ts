@@ -15,7 +15,7 @@ import { DamagedValue, required, storedValue } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { RETENTION_DAYS } from './logged-event.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
-import { type Attempt, decodeQueued, encodeAttempt, encodeFailed, type QueuedEvent } from './webhook-event.js'
+import { type Attempt, decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
 
 const concludeWebhook = defineNamedScript<{
   keys: keyof ReturnType<typeof keysOf>
@@ -33,8 +33,6 @@ const fireWebhooks = defineNamedScript<{
   }
 }>('fire_webhooks')
 
-/** Attempts that are kept per merchant, about. */
-const ATTEMPTS_KEPT = 1_000
 const RETENTION_MS = RETENTION_DAYS * 24 * 3_600_000
 /** Endpoints of a partition that one round looks at. */
 const LINES_MAX = 500
@@ -210,7 +208,7 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
 
 function queuedOf(stored: string): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
   try {
-    const event = decodeQueued(stored, null)
+    const event = decodeQueued(stored)
     return { event, damage: '', delivery: event.delivery }
   } catch (error) {
     if (error instanceof DamagedValue)
@@ -227,10 +225,15 @@ function keysOf({ partition, paymentKey, merchantId }: DeliveryEntry) {
     lines: keys.webhookLines(partition),
     failing: keys.webhookFailing(partition, merchantId),
     journal: keys.webhookJournal(partition, merchantId),
-    attempts: keys.webhookAttempts(partition, merchantId),
     undeliverable: keys.webhookUndeliverable(partition, merchantId),
     letters: keys.deadLetters(partition)
   }
+}
+
+/** All attempts tell how an event was delivered; of one that was given up the last one, because there may be many. */
+function recordOf({ change, attempts }: QueuedEvent, last: Attempt | null, isDelivered: boolean): string {
+  const all = last === null ? attempts : [...attempts, last]
+  return encodeConcluded({ change, attempts: isDelivered ? all : all.slice(-1) })
 }
 
 function givenOf(
@@ -254,9 +257,7 @@ function givenOf(
     failing: encodeFailing(failing),
     result,
     dueMs,
-    attempt: attempt === null ? undefined : encodeAttempt(attempt),
-    attemptsKept: ATTEMPTS_KEPT,
-    short: event?.short,
+    record: event === null ? undefined : recordOf(event, attempt, result === 'delivered'),
     occurredMs: event?.change.occurredAtMs,
     journalFromMs: Math.max(0, nowMs - RETENTION_MS),
     undeliverableMax,

@@ -12,7 +12,6 @@ import type { OperatorConnection } from './connection.js'
 import { type Field, fieldLines, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
-const ATTEMPTS_SHOWN = 1_000
 const LIST_DEFAULT = 50
 /** Events that a list holds beyond its limit before it drops the youngest. Bounds memory: there may be millions. */
 const LIST_SLACK = 10_000
@@ -34,7 +33,7 @@ export function webhookCommand(program: Command, verb: VerbMaker): void {
     { does: 'One event with its attempts.', subject: event },
     async (connection, _, eventId) => {
       const event = await found(connection, eventId)
-      return shown(event, await attemptsOf(connection, event))
+      return shown(event)
     }
   )
   verb<ReplayOptions>(
@@ -81,7 +80,6 @@ async function list(
 ): Promise<Output> {
   const eventLog = eventLogOf(connection)
   const found: LoggedEvent[] = []
-  const lastAnswers = new Map<string, string>()
   const merchants = await merchantIds(connection, merchant)
   // One more than is shown, to know whether there are more.
   const max = limit + 1
@@ -92,12 +90,8 @@ async function list(
         ? await firstOf(eventLog.delivered(merchantId, since), max - found.length)
         : await oldestOf(undelivered(eventLog, merchantId, since, state), max - found.length)
     found.push(...events)
-    if (events.some(event => event.state === 'undeliverable')) await noteAnswers(eventLog, merchantId, lastAnswers)
   }
-  const lastAnswer: Field<LoggedEvent> = [
-    'last_answer',
-    ({ eventId, queued }) => lastAnswerIn(queued?.attempts ?? []) || (lastAnswers.get(eventId) ?? null)
-  ]
+  const lastAnswer: Field<LoggedEvent> = ['last_answer', ({ attempts }) => lastAnswerIn(attempts)]
   const { json, text } = listing(found.slice(0, limit), [...EVENT_FIELDS, lastAnswer], 'There are no such events.')
   const more = found.length > limit ? [`There are more than these ${limit}: use --limit, --merchant or --since.`] : []
   return { json, text: [text, ...more, ...(await switchedOffLines(connection, merchants))].join('\n') }
@@ -131,13 +125,6 @@ async function oldestOf(events: AsyncIterable<LoggedEvent>, limit: number): Prom
     if (oldest.length >= limit + LIST_SLACK) oldest.sort(byTime).splice(limit)
   }
   return oldest.sort(byTime).slice(0, limit)
-}
-
-/** Adds the last answer to each event that the log of attempts still has. */
-async function noteAnswers(eventLog: WebhookLog, merchantId: string, answers: Map<string, string>): Promise<void> {
-  for (const attempt of await eventLog.attempts(merchantId, ATTEMPTS_SHOWN)) {
-    if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastAnswerIn([attempt]))
-  }
 }
 
 async function discard(
@@ -179,15 +166,9 @@ async function found(connection: OperatorConnection, eventId: string): Promise<L
   )
 }
 
-async function attemptsOf(connection: OperatorConnection, event: LoggedEvent): Promise<Attempt[]> {
-  if (event.queued !== null) return [...event.queued.attempts]
-  const all: Attempt[] = await eventLogOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
-  return all.filter(attempt => attempt.eventId === event.eventId).reverse()
-}
-
-function shown(event: LoggedEvent, attempts: readonly Attempt[]): Output {
+function shown(event: LoggedEvent): Output {
   const fields = jsonOf(EVENT_FIELDS, event)
-  const { json, text } = listing(attempts, ATTEMPT_FIELDS, 'No attempt is recorded.')
+  const { json, text } = listing(event.attempts, ATTEMPT_FIELDS, 'No attempt is recorded.')
   return { json: { ...fields, attempts: json }, text: `${fieldLines(fields)}\n\n${text}` }
 }
 
@@ -198,8 +179,8 @@ const EVENT_FIELDS: readonly Field<LoggedEvent>[] = [
   ['payment_id', ({ change }) => change.paymentId, 'json'],
   ['status', ({ change }) => change.status],
   ['occurred_at', ({ change }) => isoTime(change.occurredAtMs)],
-  ['attempts_made', ({ queued }) => queued?.delivery.attempts ?? null],
-  ['next_attempt_at', ({ state, queued }) => isoTime((state === 'waiting' && queued?.nextAtMs) || null)]
+  ['attempts_made', ({ state, attempts }) => (state === 'waiting' ? attempts.length : null)],
+  ['next_attempt_at', ({ nextAttemptAtMs }) => isoTime(nextAttemptAtMs)]
 ]
 
 const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [
@@ -209,9 +190,9 @@ const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [
   ['answer', ({ note }) => note]
 ]
 
-function lastAnswerIn(history: readonly Attempt[]): string {
-  const last = history[history.length - 1]
-  return last === undefined ? '' : `${last.status ?? 'no answer'} ${last.note}`.trim()
+function lastAnswerIn(attempts: readonly Attempt[]): string | null {
+  const last = attempts.at(-1)
+  return last === undefined ? null : `${last.status ?? 'no answer'} ${last.note}`.trim()
 }
 
 function eventLogOf({ redis, config, payments }: OperatorConnection): WebhookLog {

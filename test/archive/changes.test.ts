@@ -216,8 +216,8 @@ describe('workers with archived payments', () => {
     const merchantId = payment.terms.merchantId
     const store = { load: () => archive.find(payment.terms.id) }
     const events = new WebhookLog(test.redis, partitions, store)
-    const changes = [1, 2, 3].map(version => statusChangeOf({ ...payment, version }, version))
-    expect(await events.append(merchantId, 'delivered', changes, 1)).to.equal(3)
+    const changes = [1, 2, 3].map(version => ({ change: statusChangeOf({ ...payment, version }, version) }))
+    expect(await events.append(merchantId, changes, 1)).to.equal(3)
     const list = keys.webhookEvents(partitionOf(merchantId, partitions), paymentKeyOf(payment.terms.id))
     expect(await test.redis.llen(list)).to.equal(3)
   })

@@ -63,7 +63,6 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   webhookFailing: keys.webhookFailing(0, '<m>'),
   webhookUndeliverable: keys.webhookUndeliverable(0, '<m>'),
   webhookJournal: keys.webhookJournal(0, '<m>'),
-  webhookAttempts: keys.webhookAttempts(0, '<m>'),
   seen: keys.seen(),
   token: keys.token('<id>'),
   cvvToken: keys.cvvToken('<token>'),

@@ -33,7 +33,7 @@ export class WrittenEvents {
     if (name !== 'RPUSH') return
     const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
     if (paymentKey === undefined) return
-    const event = decodeQueued(stored, null)
+    const event = decodeQueued(stored)
     const written = { status: event.change.status, body: encodeEvent(event) }
     this.#changes.set(paymentKey, [...this.of(paymentKey), written])
   }

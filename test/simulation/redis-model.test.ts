@@ -287,16 +287,14 @@ function webhookSteps(random: Random): Steps {
   const score = random.between(0, 20)
   const some = <T>(value: T): T | undefined => random.pick([value, undefined])
   const short = `[${one('event')}]`
-  const event = `[1,${score},[9,"r"],${short}]`
+  const [event, record] = [`[1,${score},[9,"r"],${short}]`, `[1,${short}]`]
   const failing = random.pick([undefined, undefined, '[1,1,1]', '[1,5,1,9]'])
   const given = {
-    ...{ group: 'payments', entry, place, merchant: 'm', event, short, occurredMs: score },
+    ...{ group: 'payments', entry, place, merchant: 'm', event, record, occurredMs: score },
     result: random.pick(['delivered', 'waits', 'waits', 'undeliverable', 'undeliverable', 'forgotten', 'set aside']),
     ...{ before: failing, failing: random.pick([failing, undefined, '[1,5,1,9]']), dueMs: score, lookMs: some(score) },
     ...{
       retry: some(`${event}*`),
-      attempt: some('an attempt'),
-      attemptsKept: 1_000,
       journalFromMs: 0,
       letter: ['l', 'letter']
     },
@@ -310,11 +308,7 @@ function webhookSteps(random: Random): Steps {
     ['RPOP', events],
     ['LINDEX', events, '0'],
     ['ZADD', 'lines', 'LT', String(score), 'm'],
-    named(
-      'conclude_webhook',
-      [STREAM, events, 'line', 'lines', 'failing', 'journal', 'attempts', 'given up', 'dead'],
-      given
-    ),
+    named('conclude_webhook', [STREAM, events, 'line', 'lines', 'failing', 'journal', 'given up', 'dead'], given),
     named('fire_webhooks', ['line', 'lines', 'failing', STREAM], {
       ...step,
       ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }])
@@ -326,7 +320,7 @@ function webhookSteps(random: Random): Steps {
       occurredMs: score,
       place,
       nowMs: score,
-      isListed: some(true)
+      listed: some(record)
     }),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],
@@ -334,7 +328,7 @@ function webhookSteps(random: Random): Steps {
     ['ZRANGE', 'given up', '0', '9', 'WITHSCORES'],
     ['ZRANGE', 'line', '0', '5', 'WITHSCORES'],
     ['ZRANGE', 'lines', '0', '0', 'WITHSCORES'],
-    ['XLEN', random.pick(['journal', 'attempts', 'dead'])]
+    ['XLEN', random.pick(['journal', 'dead'])]
   ]
 }
 

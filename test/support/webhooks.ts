@@ -8,9 +8,15 @@ import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redi
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { FORMAT } from '../../redis/stored-fields.js'
-import type { LoggedEvent } from '../../redis/webhooks/logged-event.js'
+import { decodePlace } from '../../redis/webhooks/delivery-entry.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
-import { type Attempt, decodeChange, encodeWaiting, type QueuedEvent } from '../../redis/webhooks/webhook-event.js'
+import {
+  type ConcludedEvent,
+  decodeConcluded,
+  decodeQueued,
+  encodeWaiting,
+  type QueuedEvent
+} from '../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
@@ -182,7 +188,11 @@ export async function emit(
     }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
-  await new WebhookLog(test.redis, partitions).append(merchantId, 'delivered', changes, sinceMs)
+  await new WebhookLog(test.redis, partitions).append(
+    merchantId,
+    changes.map(change => ({ change })),
+    sinceMs
+  )
   return paymentId
 }
 
@@ -196,10 +206,10 @@ export interface DeliveryRig {
   /** Resolves when nothing of the merchant is fresh or waiting any more. */
   noneRemains(merchantId: string): Promise<unknown>
   undeliverable(merchantId: string): Promise<StatusChange[]>
-  /** The last attempts, newest first. */
-  attempts(merchantId: string): Promise<Attempt[]>
+  /** What was given up or delivered, with its attempts. */
+  concluded(merchantId: string): Promise<ConcludedEvent[]>
   /** The first waiting event of each payment. */
-  waiting(merchantId: string): Promise<QueuedEvent[]>
+  waiting(merchantId: string): Promise<(QueuedEvent & { readonly dueMs: number })[]>
 }
 
 /** Call it inside a `describe`. */
@@ -219,11 +229,8 @@ export function useDelivery(): DeliveryRig {
     stops.push(() => started.stop())
     return started
   }
-  const waiting = async (merchantId: string): Promise<LoggedEvent[]> => {
-    const events: LoggedEvent[] = []
-    for await (const event of new WebhookLog(test.redis, PARTITIONS).waiting(merchantId)) events.push(event)
-    return events
-  }
+  const given = async (merchantId: string): Promise<ConcludedEvent[]> =>
+    (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeConcluded)
   return {
     test,
     advance: ms => {
@@ -238,16 +245,21 @@ export function useDelivery(): DeliveryRig {
         const payments = lists.map(list => keys.payment(PARTITION, list.slice(-26)))
         return (await test.redis.mget(payments)).every(record => !record?.includes(`"${merchantId}"`))
       }),
-    undeliverable: async merchantId =>
-      (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),
-    attempts: merchantId => new WebhookLog(test.redis, PARTITIONS).attempts(merchantId, 100),
+    undeliverable: async merchantId => (await given(merchantId)).map(({ change }) => change),
+    concluded: async merchantId => {
+      const sent = await test.redis.xrange(keys.webhookJournal(PARTITION, merchantId), '-', '+')
+      return [...(await given(merchantId)), ...sent.map(([, [, text = '']]) => decodeConcluded(text))]
+    },
     waiting: async merchantId => {
-      const firsts = new Map<string, QueuedEvent>()
-      for (const { queued } of await waiting(merchantId)) {
-        const { paymentId } = queued?.change ?? { paymentId: '' }
-        if (queued !== null && !firsts.has(paymentId)) firsts.set(paymentId, queued)
-      }
-      return [...firsts.values()]
+      const line = keys.webhookLine(PARTITION, merchantId)
+      const places = (await test.redis.zrange(line, '0', '-1', 'WITHSCORES')).map(String)
+      const firsts = places.map(async (place, at) => {
+        if (at % 2 === 1) return []
+        const { paymentKey } = decodePlace(place)
+        const stored = await test.redis.lindex(keys.webhookEvents(PARTITION, paymentKey), 0)
+        return stored === null ? [] : [{ ...decodeQueued(stored), dueMs: Number(places[at + 1]) }]
+      })
+      return (await Promise.all(firsts)).flat()
     }
   }
 }

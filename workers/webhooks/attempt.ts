@@ -33,7 +33,7 @@ export async function attemptDelivery(
   deps.metrics.attempted(isDelivered ? 'delivered' : status === null ? 'unanswered' : 'refused')
   return {
     outcome: status === null ? { kind: 'unanswered' } : { kind: 'answered', status, retryAfterMs },
-    attempt: { eventId, atMs, durationMs, status, note }
+    attempt: { atMs, durationMs, status, note: isDelivered ? '' : note }
   }
 }
 

@@ -8,7 +8,7 @@ import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeConcluded } from '../../../redis/webhooks/webhook-event.js'
 import {
   anAcceptance,
   aPayment,
@@ -161,7 +161,7 @@ describe('commits', () => {
       const refunding = { ...next.progress, status: 'refunding' as const }
       const last = { ...next, version: next.version + 1, progress: refunding }
       await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
-      const stored = (await events(payment.terms.id)).map(text => decodeQueued(text, null))
+      const stored = (await events(payment.terms.id)).map(text => decodeQueued(text))
       expect(stored.map(({ change }) => change)).to.deep.equal([
         statusChangeOf(next, CREATED_MS),
         statusChangeOf(last, CREATED_MS)
@@ -183,7 +183,7 @@ describe('commits', () => {
       expect(await events(payment.terms.id)).to.deep.equal(waiting)
       const list = keys.webhookUndeliverable(PARTITION, MERCHANT)
       expect(await test.redis.zrange(list, '0', '-1', 'WITHSCORES')).to.deep.equal([
-        encodeChange(statusChangeOf(next, CREATED_MS)),
+        encodeConcluded({ change: statusChangeOf(next, CREATED_MS), attempts: [] }),
         String(CREATED_MS)
       ])
     })

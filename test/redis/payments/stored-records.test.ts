@@ -8,7 +8,7 @@ import { decodeIdempotency, encodeIdempotency } from '../../../redis/payments/id
 import { decodePayment, encodePayment } from '../../../redis/payments/payment-record.js'
 import { loadLua } from '../../../redis/scripts.js'
 import { DamagedValue } from '../../../redis/stored-fields.js'
-import { decodeChange, decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
+import { decodeConcluded, decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
 import { anEntry, buyer } from '../../support/payments.js'
 import { STORED_ID, samples } from '../../support/stored/payments.js'
 
@@ -143,16 +143,20 @@ describe('records that are stored somewhere', () => {
       rejectionCode: null,
       occurredAtMs: 1_767_355_200_123
     } as const
+    const decodeChange = (short: string) => decodeConcluded(`[1,${short}]`).change
+    expect(decodeConcluded(`[1,${plain},[[5,204,7]]]`)).to.deep.equal({
+      change,
+      attempts: [{ atMs: 5, status: 204, durationMs: 7, note: '' }]
+    })
     expect(decodeChange(plain)).to.deep.equal(change)
-    const { terms, ...queued } = decodeQueued(`[1,1767355200500,[1990,"order 1"],${plain},[["event",5,503,7,"no"]]]`, 9)
+    const { terms, ...queued } = decodeQueued(`[1,1767355200500,[1990,"order 1"],${plain},[[5,503,7,"no"]]]`)
     expect(terms).to.include({ amountCents: 1_990, externalReference: 'order 1' })
     expect(queued).to.deep.include({
       change,
       short: plain,
       traceparent: null,
-      attempts: [{ eventId: 'event', atMs: 5, status: 503, durationMs: 7, note: 'no' }],
-      delivery: { attempts: 1, sinceMs: 1_767_355_200_500 },
-      nextAtMs: 9
+      attempts: [{ atMs: 5, status: 503, durationMs: 7, note: 'no' }],
+      delivery: { attempts: 1, sinceMs: 1_767_355_200_500 }
     })
     const { refunds } = samples.refundFailed.progress
     const failed = `[1,"${COMPACT}",7,"refunding",900,100,1767355200123,[3,2,50,"r 1"],"provider_rejected",[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]]`

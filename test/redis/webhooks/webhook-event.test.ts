@@ -22,10 +22,10 @@ function bodyOf(payment: Payment): Record<string, unknown> {
   const change = statusChangeOf(payment, CREATED_MS)
   const terms = { ...payment.terms, externalReference: 'an order [2' }
   for (const traceparent of [null, `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`]) {
-    const traced = decodeQueued(storedWaiting(change, terms, { traceparent }), null)
+    const traced = decodeQueued(storedWaiting(change, terms, { traceparent }))
     expect(traced).to.deep.include({ change, traceparent })
   }
-  const queued = decodeQueued(storedWaiting(change, terms), null)
+  const queued = decodeQueued(storedWaiting(change, terms))
   const body = JSON.parse(encodeEvent(queued)) as Record<string, unknown>
   expect(schemaProblems('#/components/schemas/WebhookEvent', body)).to.deep.equal([])
   return body

@@ -7,7 +7,7 @@ import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { encodeDelivery, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import type { LoggedEvent } from '../../../redis/webhooks/logged-event.js'
-import { decodeQueued, encodeChange, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeConcluded, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
@@ -52,7 +52,7 @@ async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]
   const lists = changes.map(({ paymentId }) =>
     redis.lrange(keys.webhookEvents(PARTITION, paymentKeyOf(paymentId)), 0, -1)
   )
-  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, null).eventId)
+  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored).eventId)
 }
 
 describe('the last webhook events of a merchant', () => {
@@ -104,7 +104,11 @@ function useWebhookLog() {
   /** Puts events behind those of their payments, and gives them up from there. Returns their ids. */
   const giveUp = async (changes: readonly StatusChange[], used = queue()): Promise<string[]> => {
     for (const change of changes) await storePayment(test, change)
-    await eventLog().append(MERCHANT, 'delivered', changes, START_MS)
+    await eventLog().append(
+      MERCHANT,
+      changes.map(change => ({ change })),
+      START_MS
+    )
     const { entries } = await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 10_000)
     for (const entry of entries) {
       const first = await used.first(entry)
@@ -199,7 +203,7 @@ describe('the search for a delivered webhook event', () => {
     const ahead = aChange(START_MS + 10 * DAY_MS)
     const journal = keys.webhookJournal(PARTITION, MERCHANT)
     const writes = [...changes, ahead].map((change, index) =>
-      test.redis.xadd(journal, `${START_MS + index}-0`, 'e', encodeChange(change))
+      test.redis.xadd(journal, `${START_MS + index}-0`, 'e', encodeConcluded({ change, attempts: [] }))
     )
     await Promise.all(writes)
     const calls: PropertyKey[] = []
@@ -255,9 +259,11 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   it('stay listed where a hundred events of their payment wait already', async () => {
     const change = aChange(START_MS)
     await giveUp([change])
-    const others = Array.from({ length: 100 }, (_, n) => ({ ...change, version: 10 + n }))
-    expect(await eventLog().append(MERCHANT, 'delivered', others, START_MS)).to.equal(100)
-    expect(await eventLog().append(MERCHANT, 'undeliverable', [change], START_MS)).to.equal(0)
+    const others = Array.from({ length: 100 }, (_, n) => ({ change: { ...change, version: 10 + n } }))
+    expect(await eventLog().append(MERCHANT, others, START_MS)).to.equal(100)
+    const event = await eventLog().find(eventIdOf(change), [MERCHANT])
+    if (event === null) throw new Error('unreachable')
+    expect(await eventLog().replay(event)).to.equal(0)
     expect(await listed()).to.deep.equal([eventIdOf(change)])
   })
 

@@ -43,7 +43,7 @@ function useQueue() {
   /** What a worker hands over after an outcome, or without having sent anything. */
   const resultOf = (entry: DeliveryEntry, first: FirstEvent, outcome: Outcome, room = 5): Result => {
     const isSent = outcome.kind === 'answered'
-    const attempt = { eventId: first.event?.eventId ?? '', atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
+    const attempt = { atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
     const given = { nowMs: clock.nowMs, random: 0, isTrial: entry.kind === 'trial', delaysMs: plainQueue.delaysMs }
     return {
       decide: failing => conclude(first.delivery, failing, outcome, given),
@@ -61,7 +61,7 @@ function useQueue() {
     )
   const versionsLeft = async (paymentKey: string): Promise<string[]> => {
     const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
-    return stored.map(text => String(decodeQueued(text, null).change.version))
+    return stored.map(text => String(decodeQueued(text).change.version))
   }
   const failures = async (): Promise<number | undefined> => {
     const [, count] = JSON.parse((await test.redis.get(keys.webhookFailing(PARTITION, MERCHANT))) ?? '[]')

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
-import { encodeAttempt, encodeChange } from '../../../redis/webhooks/webhook-event.js'
+import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
+import { encodeConcluded } from '../../../redis/webhooks/webhook-event.js'
 import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 import { AN_OPERATION } from '../../support/webhooks.js'
@@ -30,10 +32,9 @@ describe('operator webhook, for an abandoned endpoint', () => {
         rejectionCode: null
       } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
-      await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))
-      const { event_id: eventId } = (await run('webhook', 'list', '--limit', '1000', '--json')).json().at(-1)
-      const attempt = encodeAttempt({ eventId, atMs: START_MS, status: 502, durationMs: 3, note: 'no shop here' })
-      await test.redis.xadd(keys.webhookAttempts(partition, merchantId), '*', 'a', attempt)
+      const attempts = [{ atMs: START_MS, status: 502, durationMs: 3, note: 'no shop here' }]
+      const record = encodeConcluded({ change, attempts })
+      await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, record)
     }
   }
 
@@ -42,7 +43,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     merchantId = (await run('merchant', 'create', 'Loja', '--json')).json().merchant_id
   })
 
-  it('list: shows undeliverable events, oldest first, with the last answer in the log', async () => {
+  it('list: shows undeliverable events, oldest first, with the last answer', async () => {
     await giveUp(3)
     const { out } = await run('webhook', 'list', '--state', 'undeliverable', '--limit', '2')
     expect(out.match(/T12:0\d:00/g)).to.deep.equal(['T12:00:00', 'T12:01:00'])
@@ -64,6 +65,13 @@ describe('operator webhook, for an abandoned endpoint', () => {
   })
 
   it('disable and enable: explain the effect, and list shows what is switched off', async () => {
+    const { code, err } = await run('webhook', 'disable', merchantId, '--yes')
+    expect([code, err]).to.deep.equal([
+      1,
+      `error: Merchant ${merchantId} has no webhook endpoint, so it has no events. Nothing was changed.\n`
+    ])
+    const endpoints = createWebhookEndpointStore(unreplicated(test.redis), PARTITIONS)
+    await endpoints.register({ merchantId, url: 'https://shop.example/hook', isRotation: false, keyId: 'k', nowMs: 1 })
     expect((await run('webhook', 'disable', merchantId, '--yes')).out).to.contain('neither sent nor kept')
     expect((await run('webhook', 'list')).out).to.contain(`Webhooks of ${merchantId} are switched off since 20`)
     expect((await run('webhook', 'enable', merchantId, '--json')).json()).to.deep.equal({

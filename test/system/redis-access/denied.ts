@@ -7,7 +7,7 @@ export const DENIED = [
   ['api', 'durable', 'XREAD', 'STREAMS', '{p00}:commands', '0'],
   ['api', 'durable', 'KEYS', '*'],
   ['api', 'durable', 'GET', '{p00}:hookfailing:m'],
-  ['api', 'durable', 'RPUSH', '{p00}:hooklog:x', '1'],
+  ['api', 'durable', 'RPUSH', '{p00}:hooksent:x', '1'],
   ['api', 'durable', 'DEL', '{p00}:hooksent:m'],
   ['api', 'durable', 'DEL', '{p00}:hooklog:m'],
   ['api', 'memoryOnly', 'SCAN', '0'],

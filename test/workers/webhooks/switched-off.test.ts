@@ -17,7 +17,7 @@ describe('webhooks that are switched off', () => {
     await rig.deliverer()
     const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
     await rig.noneRemains('m_1')
-    for (const kept of [keys.webhookUndeliverable, keys.webhookJournal, keys.webhookAttempts, keys.webhookLine]) {
+    for (const kept of [keys.webhookUndeliverable, keys.webhookJournal, keys.webhookLine]) {
       expect(await rig.test.redis.exists(kept(PARTITION, 'm_1'))).to.equal(0)
     }
     expect(hook.received).to.have.lengthOf(0)
