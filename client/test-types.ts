@@ -3,7 +3,7 @@
 import type { PaymentStatus } from './answer-types.js'
 
 export interface WebhookAttempt {
-  /** when it was sent, the oldest attempt first; the last 1,000 of all events are kept; ISO 8601 in UTC */
+  /** when it was sent, the oldest attempt first; of an event that was given up, only the last one is kept; ISO 8601 in UTC */
   readonly at: string
   /** what your endpoint answered; null: there was no answer */
   readonly http_status: number | null

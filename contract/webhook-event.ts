@@ -113,7 +113,7 @@ export function encodeEvent(event: OwnEvent): string {
 export const webhookAttemptSchema = component(
   'WebhookAttempt',
   answerObject({
-    at: time('when it was sent, the oldest attempt first; the last 1,000 of all events are kept'),
+    at: time('when it was sent, the oldest attempt first; of an event that was given up, only the last one is kept'),
     http_status: countOrNull('what your endpoint answered; null: there was no answer'),
     duration_ms: milliseconds('how long that took'),
     answer: text('the beginning of the answer, or why there was none')

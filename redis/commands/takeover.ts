@@ -30,9 +30,9 @@ const TAKE_MAX = 200
 /** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
 const FORGET_AFTER_MS = 24 * 3_600_000
 
-/** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
-export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
-  await beatScript(redis, { heartbeats }, { consumer, forgetAfterMs: FORGET_AFTER_MS })
+/** Says that a worker is alive. `heartbeats`: the list of the workers' kind. Answers the time of Redis (ms). */
+export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<number> {
+  return Number(await beatScript(redis, { heartbeats }, { consumer, forgetAfterMs: FORGET_AFTER_MS }))
 }
 
 /** For a graceful stop: other workers take over the remaining entries at once. */
@@ -40,23 +40,39 @@ export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats
   await redis.zrem(heartbeats, consumer)
 }
 
-/**
- * The consumers that were active within `silenceMs`: any other one that holds entries is dead. A heartbeat from further ahead is of
- * before the clock was set back: living workers have written another one, or will.
- */
+/** The consumers that were active within `silenceMs`: any other one that holds entries is dead. */
 export async function livingConsumers(
   redis: Redis,
   silenceMs: number,
   heartbeats = keys.heartbeats()
 ): Promise<ReadonlySet<string>> {
-  const nowMs = await serverTimeMs(redis)
-  return new Set(await redis.zrangebyscore(heartbeats, `(${nowMs - silenceMs}`, nowMs + silenceMs))
+  return await livingAt(redis, await serverTimeMs(redis), silenceMs, heartbeats)
 }
 
-/** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
-export async function watchWorkers(redis: Redis, silenceMs: number, heartbeats: string): Promise<ReadonlySet<string>> {
-  await writeHeartbeat(redis, 'timers', keys.timersHeartbeats())
-  return await livingConsumers(redis, silenceMs, heartbeats)
+/** Both kinds of workers. Rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
+export async function watchWorkers(
+  redis: Redis,
+  silenceMs: number
+): Promise<{ readonly payments: ReadonlySet<string>; readonly webhooks: ReadonlySet<string> }> {
+  const nowMs = await writeHeartbeat(redis, 'timers', keys.timersHeartbeats())
+  const [payments, webhooks] = await Promise.all([
+    livingAt(redis, nowMs, silenceMs, keys.heartbeats()),
+    livingAt(redis, nowMs, silenceMs, keys.webhookHeartbeats())
+  ])
+  return { payments, webhooks }
+}
+
+/**
+ * A heartbeat from further ahead than `silenceMs` is of before the clock was set back: living workers have written another
+ * one, or will.
+ */
+async function livingAt(
+  redis: Redis,
+  nowMs: number,
+  silenceMs: number,
+  heartbeats: string
+): Promise<ReadonlySet<string>> {
+  return new Set(await redis.zrangebyscore(heartbeats, `(${nowMs - silenceMs}`, nowMs + silenceMs))
 }
 
 /** What one dead consumer holds of a partition. */

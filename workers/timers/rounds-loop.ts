@@ -84,9 +84,8 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       noteFired(await deliveryRound(redis, partitions, options.clock.real.now()))
     ),
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
-      const living = await watchWorkers(redis, takeoverAfterMs, paymentWork.heartbeats)
-      const livingDeliverers = await watchWorkers(redis, takeoverAfterMs, deliveryWork.heartbeats)
-      consumers.saw([...living, ...livingDeliverers])
+      const living = await watchWorkers(redis, takeoverAfterMs)
+      consumers.saw([...living.payments, ...living.webhooks])
       const nowMs = performance.now()
       // While Redis is down no worker can write a heartbeat: after an outage their time starts again.
       if (nowMs - redisBackAtMs < takeoverAfterMs || !consumers.isLookDue(nowMs)) return
@@ -95,8 +94,8 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         moved[worker] = (moved[worker] ?? 0) + 1
       }
       try {
-        await takeoverRound(redis, paymentWork, partitions, living, count)
-        await takeoverRound(redis, deliveryWork, partitions, livingDeliverers, count)
+        await takeoverRound(redis, paymentWork, partitions, living.payments, count)
+        await takeoverRound(redis, deliveryWork, partitions, living.webhooks, count)
         if (Object.keys(moved).length === 0) consumers.looked(nowMs)
       } finally {
         metrics.tookOver(Object.values(moved).reduce((sum, commands) => sum + commands, 0))

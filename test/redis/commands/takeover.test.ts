@@ -29,7 +29,7 @@ const SILENCE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 const details = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
 
-const watch = (redis: Redis) => watchWorkers(redis, SILENCE_MS, paymentWork.heartbeats)
+const watch = async (redis: Redis) => (await watchWorkers(redis, SILENCE_MS)).payments
 
 describe('signs of life of workers', () => {
   const test = useRedis()
