@@ -128,12 +128,12 @@ const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
 })
 
 /** An event that was delivered or given up. append_event.lua writes one without attempts. */
-export interface ConcludedEvent {
+export interface EndedDelivery {
   readonly change: StatusChange
   readonly attempts: readonly Attempt[]
 }
 
-const concludedEvent = storedValue<ConcludedEvent>('webhook event of the log', {
+const concludedEvent = storedValue<EndedDelivery>('webhook event of the log', {
   change: [required, storedChange],
   attempts: [[], storedAttempts]
 })

@@ -11,9 +11,9 @@ import { FORMAT } from '../../redis/stored-fields.js'
 import { decodePlace } from '../../redis/webhooks/delivery-entry.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import {
-  type ConcludedEvent,
   decodeConcluded,
   decodeQueued,
+  type EndedDelivery,
   encodeWaiting,
   type QueuedEvent
 } from '../../redis/webhooks/webhook-event.js'
@@ -207,7 +207,7 @@ export interface DeliveryRig {
   noneRemains(merchantId: string): Promise<unknown>
   undeliverable(merchantId: string): Promise<StatusChange[]>
   /** What was given up or delivered, with its attempts. */
-  concluded(merchantId: string): Promise<ConcludedEvent[]>
+  concluded(merchantId: string): Promise<EndedDelivery[]>
   /** The first waiting event of each payment. */
   waiting(merchantId: string): Promise<(QueuedEvent & { readonly dueMs: number })[]>
 }
@@ -229,7 +229,7 @@ export function useDelivery(): DeliveryRig {
     stops.push(() => started.stop())
     return started
   }
-  const given = async (merchantId: string): Promise<ConcludedEvent[]> =>
+  const given = async (merchantId: string): Promise<EndedDelivery[]> =>
     (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeConcluded)
   return {
     test,
