@@ -8,6 +8,7 @@ import { obtainProgram } from '../runner/debian-program.js'
 import { alertCases, quietCases, type Series } from './alert-cases.js'
 
 const RULES = resolve('ops/alerts.yml')
+const ALERTMANAGER = resolve('deploy/alertmanager.yml')
 
 const healthy: Series = Object.fromEntries(
   [
@@ -81,8 +82,12 @@ const scenes: readonly Scene[] = [
 describe('the rules of ops/alerts.yml, run by promtool', () => {
   const dir = mkdtempSync(join(tmpdir(), 'alerts-'))
   let promtool: string
+  let amtool: string
   before(async () => {
-    promtool = (await obtainProgram('promtool', '.vendor', line => process.stderr.write(`${line}\n`))).file
+    const obtain = async (name: 'promtool' | 'amtool'): Promise<string> =>
+      (await obtainProgram(name, '.vendor', line => process.stderr.write(`${line}\n`))).file
+    promtool = await obtain('promtool')
+    amtool = await obtain('amtool')
   })
   after(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -99,8 +104,17 @@ describe('the rules of ops/alerts.yml, run by promtool', () => {
       if (name === 'prometheus.yml') expect(readFileSync(join(dir, name), 'utf8')).to.equal(shipped)
       expect(await runToEnd(promtool, ['check', 'config', join(dir, name)])).to.contain('1 rule files found')
     }
-    const amtool = await obtainProgram('amtool', '.vendor', line => process.stderr.write(`${line}\n`))
-    expect(await runToEnd(amtool.file, ['check-config', resolve('deploy/alertmanager.yml')])).to.contain('2 receivers')
+    expect(await runToEnd(amtool, ['check-config', ALERTMANAGER])).to.contain('2 receivers')
+  })
+
+  it('reach the operators who look now, or those who look today', async () => {
+    for (const [severity, receiver] of [
+      ['page', 'pages'],
+      ['ticket', 'tickets']
+    ] as const) {
+      const route = ['config', 'routes', 'test', `--config.file=${ALERTMANAGER}`, `severity=${severity}`]
+      expect((await runToEnd(amtool, route)).trim()).to.equal(receiver)
+    }
   })
 
   it('have a case for each alert', () => {

@@ -45,7 +45,6 @@ const LONGEST_FIRST = [
   'chaos',
   'system/card-data',
   'redis/connection',
-  'system/operations/incidents',
   'system/operations/restored-data',
   'scripts',
   'system/operations',
