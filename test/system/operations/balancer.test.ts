@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { errorCatalogue } from '../../../contract/errors.js'
+import { keys, partitionNumbers } from '../../../redis/keys.js'
 import { delay } from '../../../runtime/delay.js'
 import { demoCard } from '../../../scripts/start/demo-customer.js'
 import { until } from '../../support/conditions.js'
 import { Haproxy } from '../../support/haproxy.js'
-import { Merchant, orderOf } from '../../support/merchant.js'
+import { Merchant, orderOf, withRedis } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
+import { bookedOrders } from '../../support/simulator.js'
 
 /** After the 5 s for which a stopping `api` lets requests wait, and before its drain is over. */
 const LATE_MS = 5_600
@@ -21,9 +23,10 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
   let service: ServiceUnderTest
   let proxy: Haproxy
   let headers: Record<string, string>
+  const merchant = new Merchant(() => service)
   before(async () => {
     service = await startService({
-      scale: ['api=2'],
+      scale: ['api=2', 'payments=2'],
       env: { LOG_LEVEL: 'warn', DRAIN_DELAY_MS: String(DRAIN_DELAY_MS), TRUSTED_PROXIES: '1' }
     })
     headers = { Authorization: `Bearer ${service.apiKey}`, 'Content-Type': 'application/json' }
@@ -76,8 +79,7 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
     expect(await proxy.handshake(good)).to.deep.equal({ hasTicket: false })
   })
 
-  it('answers every request with its result while one api after the other restarts, and repeats none', async () => {
-    const merchant = new Merchant(() => service)
+  it('answers every request with its result while one process after the other restarts, repeats none, and charges each once', async () => {
     const tokens = await Promise.all(Array.from({ length: PAYMENTS }, () => merchant.token()))
     const [reads, creates]: [Promise<number>[], Promise<number>[]] = [[], []]
     const restart = async (instance: string): Promise<void> => {
@@ -87,13 +89,14 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
       await service.untilReady()
       await until('HAProxy uses both', () => proxy.uses('api-1') && proxy.uses('api-2'))
     }
+    const salesBefore = (await bookedOrders(service)).length
     let isOver = false
     const restarting = (async () => {
       // A late request for the instance that stops: on a connection that is as good as cut, yet it is answered.
       const late = delay(LATE_MS).then(() => creates.push(pay(tokens.pop() ?? '')))
       await restart('api.1')
       await late
-      await restart('api.2')
+      for (const instance of ['payments.1', 'payments.2', 'timers.1', 'webhooks.1', 'api.2']) await restart(instance)
     })().finally(() => {
       isOver = true
     })
@@ -106,6 +109,26 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
 
     expect((await Promise.all(reads)).filter(status => status !== 200)).to.deep.equal([])
     expect((await Promise.all(creates)).filter(status => status !== 201)).to.deep.equal([])
+    expect((await bookedOrders(service)).length - salesBefore).to.equal(creates.length)
+  })
+
+  it('answers 202 to a request that would wait longer than a stop may last', async () => {
+    const token = await merchant.token()
+    service.kill('payments', 'SIGSTOP')
+    const answer = merchant.create({ token, waitS: 30 })
+    const startedMs = Date.now()
+    await until('the request waits', () =>
+      withRedis(service, async redis => {
+        const commands = await Promise.all(partitionNumbers(16).map(partition => redis.xlen(keys.commands(partition))))
+        return commands.some(count => count > 0)
+      })
+    )
+    service.kill('api', 'SIGTERM')
+    expect((await answer).status).to.equal(202)
+    expect(Date.now() - startedMs).to.be.lessThan(25_000)
+    service.kill('payments', 'SIGCONT')
+    await service.untilReady()
+    expect((await merchant.settled((await answer).payment.id)).status).to.be.oneOf(['captured', 'failed'])
   })
 
   it('uses the other api when one dies, and answers with the envelope of the service when no api is left', async () => {
