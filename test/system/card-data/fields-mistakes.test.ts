@@ -26,6 +26,11 @@ describe('hosted fields with a mistake of the merchant’s engineer', () => {
       [options('locale: null'), 'Service.fields: `locale` must be en or pt-BR'],
       [options('onChange: 1'), 'Service.fields: `onChange` must be a function'],
       [options('style: { color: "#fff" }'), '`style.color` is not an option'],
+      [options('style: { colorText: "url(//evil.example)" }'), '`style.colorText` must be'],
+      [
+        `{ publishableKey: 'svc_test.a.b', element: '#card-fields' }`,
+        'Service.fields: `publishableKey` must be a publishable key; never put a secret key into a page'
+      ],
       [`{ publishableKey: 'svc_test.a' }`, 'Service.fields: `element` is not an element of this page']
     ]
     for (const [given, sentence] of cases) expect(await thrown(page, given), given).to.contain(`TypeError: ${sentence}`)
