@@ -14,6 +14,7 @@ import { freePort } from '../../scripts/start/ports.js'
 import { noteKnownSale } from './known-sale.js'
 import { Merchant, withRedis } from './merchant.js'
 import { type ServiceOptions, type ServiceUnderTest, useService } from './service.js'
+import { chargeBack } from './simulator.js'
 
 const networkPort = await freePort()
 const notificationsPort = await freePort()
@@ -60,7 +61,7 @@ export class TestNetwork {
 
   /** Begins to listen, with the ledger of before. */
   async start(): Promise<void> {
-    this.#simulator ??= await startSimulator({
+    this.#simulator = await startSimulator({
       host: '127.0.0.1',
       port: networkPort,
       ledgerFile: join(ledgerFolder, 'ledger.jsonl'),
@@ -109,19 +110,10 @@ export class TestNetwork {
     this.#letGo(({ answer }) => answer())
   }
 
-  /** Writes into the network's ledger, behind the back of the service. */
-  book(sale: LedgerSale): void {
-    this.#running.ledger.book(sale)
-  }
-
   /** The buyer disputes; the network sends its notification. */
   async chargeBack(paymentId: string): Promise<void> {
-    const response = await fetch(`${this.#running.url}/simulator/chargebacks`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ merchant_order_id: orderIdOf(paymentId) })
-    })
-    if (response.status !== 201) throw new Error(`chargeback: ${response.status} ${await response.text()}`)
+    const status = await chargeBack(this.#running.url, paymentId)
+    if (status !== 201) throw new Error(`chargeback: ${status}`)
   }
 
   /** Sends a notification as the network would, or as an impostor. Answers the status. */
@@ -158,8 +150,7 @@ export function usePayingService(): PayingService {
   before(() => network.start())
   const service = useService(OPTIONS)
   const merchant = new Merchant(service)
-  beforeEach(async () => {
-    await network.start()
+  beforeEach(() => {
     network.faults()
     network.answerHeld()
   })

@@ -1,4 +1,5 @@
 /** The card network's simulator of a running service, by its control routes. */
+import { orderIdOf } from '../../machines/network.js'
 import { readSales } from '../../scripts/simulator/ledger.js'
 import type { ServiceUnderTest } from './service.js'
 
@@ -15,4 +16,14 @@ export async function setFaults(service: ServiceUnderTest, faults: object): Prom
 /** The order ids of all sales that the simulator has booked, answered or not. */
 export async function bookedOrders(service: ServiceUnderTest): Promise<string[]> {
   return (await readSales(service.networkUrl)).map(sale => sale.merchant_order_id)
+}
+
+/** The buyer disputes a payment at the bank; the network books it, and notifies the service. Resolves to the status of its answer. */
+export async function chargeBack(networkUrl: string, paymentId: string): Promise<number> {
+  const response = await fetch(`${networkUrl}/simulator/chargebacks`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ merchant_order_id: orderIdOf(paymentId) })
+  })
+  return response.status
 }
