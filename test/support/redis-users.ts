@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Redis } from '../../redis/connection/connections.js'
+import { parseProcfile } from '../../scripts/start/procfile.js'
 
 export type AclFile = 'durable' | 'memory-only'
 
@@ -25,6 +26,14 @@ export function urlAs(user: string, url: string): string {
   place.username = user
   place.password = user
   return place.href
+}
+
+/** The Procfile, in which each process has more settings, such as addresses that name its own user. */
+export async function procfileWith(settingsOf: (processName: string) => readonly string[]): Promise<string> {
+  const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(
+    ({ name, command }) => `${name}: ${command.replace(/^exec /, `exec env ${settingsOf(name).join(' ')} `)}`
+  )
+  return `${lines.join('\n')}\n`
 }
 
 function fillIn(line: string, user: string): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { orderIdOf } from '../../../machines/network.js'
+import { readSales, type SaleLine } from '../../../scripts/simulator/ledger.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant, withRedis } from '../../support/merchant.js'
 import { ServiceUnderTest, startService } from '../../support/service.js'
@@ -18,13 +19,6 @@ const ENV = {
   RECONCILE_DELAYS_MS: '150,250,400',
   HEARTBEAT_MS: '500',
   TAKEOVER_AFTER_MS: '10000'
-}
-
-interface LedgerLine {
-  readonly merchant_order_id: string
-  readonly captured_amount: number
-  readonly voided_amount: number
-  readonly requests: { readonly authorise: number; readonly capture: number; readonly void: number }
 }
 
 describe('data that came back older', () => {
@@ -75,34 +69,14 @@ describe('data that came back older', () => {
     expect(repeated.status, JSON.stringify(repeated.payment)).to.be.oneOf([200, 202])
     expect((await restored.settled(later, 'partially_refunded')).refunded_cents).to.equal(2_000)
     await until('its open payments are compared', async () => (await standingOf(second)) === 'vouched')
-    expect(await inLedger(second, created)).to.deep.equal({
-      captured: 10_000,
-      voided: 0,
-      authorise: 1,
-      capture: 0,
-      void: 0
-    })
-    expect(await inLedger(second, held)).to.deep.equal({
-      captured: 6_000,
-      voided: 0,
-      authorise: 1,
-      capture: 1,
-      void: 0
-    })
-    expect(await inLedger(second, paid)).to.deep.equal({
-      captured: 10_000,
-      voided: 3_000,
-      authorise: 1,
-      capture: 0,
-      void: 1
-    })
-    expect(await inLedger(second, later)).to.deep.equal({
-      captured: 10_000,
-      voided: 2_000,
-      authorise: 1,
-      capture: 0,
-      void: 1
-    })
+    for (const [id, captured, voided, capture, voids] of [
+      [created, 10_000, 0, 0, 0],
+      [held, 6_000, 0, 1, 0],
+      [paid, 10_000, 3_000, 0, 1],
+      [later, 10_000, 2_000, 0, 1]
+    ] as const) {
+      expect(await inLedger(second, id)).to.deep.equal({ captured, voided, authorise: 1, capture, void: voids })
+    }
   }
 })
 
@@ -245,11 +219,8 @@ async function standingOf(service: ServiceUnderTest): Promise<string> {
 
 /** What the card network has of a payment. */
 async function inLedger(service: ServiceUnderTest, id: string): Promise<Record<string, number>> {
-  const lines = (await (await fetch(`${service.networkUrl}/simulator/sales`)).text()).split('\n').filter(Boolean)
-  const sales = lines
-    .map(line => JSON.parse(line) as LedgerLine)
-    .filter(sale => sale.merchant_order_id === orderIdOf(id))
-  const sum = (pick: (sale: LedgerLine) => number): number => sales.reduce((all, sale) => all + pick(sale), 0)
+  const sales = (await readSales(service.networkUrl)).filter(sale => sale.merchant_order_id === orderIdOf(id))
+  const sum = (pick: (sale: SaleLine) => number): number => sales.reduce((all, sale) => all + pick(sale), 0)
   return {
     captured: sum(sale => sale.captured_amount),
     voided: sum(sale => sale.voided_amount),

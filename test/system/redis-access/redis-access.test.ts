@@ -1,6 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -17,17 +15,19 @@ import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
+import type { TlsMaterial } from '../../../scripts/start/loopback-tls.js'
 import { freePort } from '../../../scripts/start/ports.js'
-import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { namesInBlocks } from '../../support/append-only-file.js'
 import { until } from '../../support/conditions.js'
 import { Merchant, registerHook } from '../../support/merchant.js'
+import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { recordUse, type UseRecorder } from '../../support/redis-use.js'
-import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
+import { makeRedisUsers, procfileWith, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
-import { CANCELLED, QUICK, UNANSWERED } from '../card-data/shopping.js'
+import { CANCELLED, QUICK } from '../card-data/shopping.js'
 import { COPYING, DENIED } from './denied.js'
+import { livePayments } from './lives.js'
 import { rareWork } from './rare-work.js'
 import { entryFiles, hashOf, imported, scriptsOf } from './scripts-of-processes.js'
 
@@ -48,7 +48,9 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   const merchant = new Merchant(() => service)
   let servers: { durable: EmbeddedServer; memoryOnly: EmbeddedServer }
   let tls: { durable: string; memoryOnly: string }
-  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let receiver: Receiver
+  /** Of the receiver, from now on. */
+  const answers = { status: 204 }
   const admins: Redis[] = []
   let recorders: Readonly<Record<AclServer, UseRecorder>>
 
@@ -73,9 +75,13 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
         REDIS_URL: servers.durable.url,
         SECRETS_REDIS_URL: servers.memoryOnly.url
       },
-      procfile: await procfileAsUsers(tls, files.certFile)
+      procfile: await procfileWith(name => [
+        `REDIS_URL=${urlAs(name, tls.durable)}`,
+        `SECRETS_REDIS_URL=${urlAs(name, tls.memoryOnly)}`,
+        `NODE_EXTRA_CA_CERTS=${files.certFile}`
+      ])
     })
-    receiver = await startReceiver(files)
+    receiver = await startReceiver(response => response.writeHead(answers.status).end(), files)
     await registerHook(service, receiver.url)
   })
   after(async () => {
@@ -88,11 +94,10 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   })
 
   it('lets payments live: token, card, capture, refund, unknown outcome, dead worker, chargeback, webhooks', async () => {
+    await livePayments(service)
     const stored = await merchant.storeCard()
-    const withToken = { ...stored, cvv_token_id: await merchant.cvvToken() }
-    for (const source of [{ ...stored, cvv: '123' }, withToken]) {
-      expect((await merchant.create({ source })).payment.status).to.equal('captured')
-    }
+    const source = { ...stored, cvv_token_id: await merchant.cvvToken() }
+    expect((await merchant.create({ source })).payment.status).to.equal('captured')
     const declined = { ...(await merchant.storeCard(CANCELLED)), cvv: '123' }
     for (const sent of ['payment_id', undefined]) {
       const { error } = await merchant.create({ source: declined })
@@ -101,22 +106,7 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       expect(Object.keys(error).includes('payment_id')).to.equal(sent !== undefined)
     }
     expect(await merchant.card('DELETE', stored.card_id)).to.equal(204)
-    const { id, status } = (await merchant.create()).payment
-    expect(status).to.equal('captured')
-    expect((await merchant.cancel(id, { amount: 1_000 })).payment.status).to.equal('partially_refunded')
-    expect(await merchant.get('/v1/payments?status=captured')).to.have.property('items')
-    await merchant.settled((await merchant.create({ card: UNANSWERED })).payment.id)
-    const underWay = merchant.create({ token: await merchant.token(UNANSWERED) })
-    service.kill('payments')
-    // Another worker takes over.
-    await merchant.settled((await underWay).payment.id)
-    await fetch(`${service.networkUrl}/simulator/chargebacks`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ merchant_order_id: id.replaceAll('-', '') })
-    })
-    await merchant.settled(id, 'charged_back')
-    await until('webhooks have arrived', () => receiver.count() > 5)
+    await until('webhooks have arrived', () => receiver.received.length > 5)
     const events = '/v1/test/webhook-events'
     for (const path of [events, events]) expect((await merchant.post(path, undefined)).status).to.equal(201)
     const listed = (): Promise<{ items: { event_id: string }[] }> => merchant.get(`${events}?limit=100`)
@@ -127,7 +117,7 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   it('lets a dead endpoint come back: its events wait, one is tried, all are delivered', async () => {
     const admin = admins[0] as Redis
     const event = () => merchant.post('/v1/test/webhook-events', undefined)
-    receiver.answer(500)
+    answers.status = 500
     const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
     const fails = /^card_payments_webhook_failing_seconds 0*[1-9.]/m
     await until('the endpoint rests', async () => {
@@ -136,9 +126,9 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       return stored.some(failing => failing?.split(',').length === 4)
     })
     expect((await service.ops('webhooks.1', '/metrics')).text).to.match(fails)
-    receiver.answer(204)
+    answers.status = 204
     await until('all are delivered', async () => !(await has('hookfifo')))
-    receiver.answer(410)
+    answers.status = 410
     await event()
     await until('an event is given up', () => has('hookgone'))
   })
@@ -268,20 +258,7 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   })
 })
 
-/** Each process of the Procfile with addresses that name its own user. */
-async function procfileAsUsers(tls: { durable: string; memoryOnly: string }, caFile: string): Promise<string> {
-  const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
-    const settings = [
-      `REDIS_URL=${urlAs(name, tls.durable)}`,
-      `SECRETS_REDIS_URL=${urlAs(name, tls.memoryOnly)}`,
-      `NODE_EXTRA_CA_CERTS=${caFile}`
-    ]
-    return `${name}: ${command.replace(/^exec /, `exec env ${settings.join(' ')} `)}`
-  })
-  return `${lines.join('\n')}\n`
-}
-
-interface CertificateFiles {
+interface CertificateFiles extends TlsMaterial {
   readonly certFile: string
   readonly keyFile: string
 }
@@ -295,7 +272,7 @@ async function writeCertificate(dir: string): Promise<CertificateFiles> {
       { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }
     ]
   })
-  const files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
+  const files = { ca: cert, cert, key, certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
   await Promise.all([writeFile(files.certFile, cert), writeFile(files.keyFile, key, { mode: 0o600 })])
   return files
 }
@@ -306,33 +283,4 @@ async function speakTls(redis: Redis, { certFile, keyFile }: CertificateFiles): 
   const settings = ['tls-cert-file', certFile, 'tls-key-file', keyFile, 'tls-ca-cert-file', certFile]
   await redis.call('CONFIG', 'SET', ...settings, 'tls-auth-clients', 'no', 'tls-port', String(port))
   return `rediss://localhost:${port}`
-}
-
-/** A merchant's receiver, with the certificate that the processes of this test trust. */
-async function startReceiver({ certFile, keyFile }: CertificateFiles): Promise<{
-  url: string
-  count: () => number
-  /** From now on. */
-  answer: (status: number) => void
-  stop: () => Promise<void>
-}> {
-  let count = 0
-  let status = 204
-  const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, (request, response) => {
-    count++
-    request.resume().on('end', () => response.writeHead(status).end())
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
-    count: () => count,
-    answer: next => {
-      status = next
-    },
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
-  }
 }

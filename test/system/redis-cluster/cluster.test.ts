@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { expect } from 'chai'
 import type { CommandEntry } from '../../../redis/commands/command-entry.js'
 import { ensureGroups, paymentWork, type ReadResult, readCommands } from '../../../redis/commands/command-stream.js'
@@ -14,7 +13,6 @@ import { until } from '../../support/conditions.js'
 import { aWake } from '../../support/payments.js'
 import { RedisCluster } from '../../support/redis-cluster.js'
 import { testBinary } from '../../support/sentinels.js'
-import { runDrill } from './drill.js'
 
 const log = createLogger('test', 'silent')
 const PARTITIONS = 16
@@ -84,26 +82,5 @@ describe('a Redis Cluster', () => {
     reads.close()
     await disconnect(writer)
     expect(entries.map(entry => entry.command.kind)).to.deep.equal(['wake'])
-  })
-})
-
-describe('a master of a Cluster that dies under load, after it has lost its replica', () => {
-  it('takes nothing with it that was waited for: no payment lost, charged twice, wrong or stuck', async () => {
-    const verdict = await runDrill({
-      root: resolve('.'),
-      binary: await testBinary(),
-      seconds: 4,
-      rate: 15,
-      waitReplicas: 1,
-      kills: 1,
-      cutMs: 300,
-      seed: 1,
-      output: () => undefined,
-      progress: () => undefined
-    })
-    const { late: _, ...findings } = verdict.findings
-    expect(findings).to.deep.equal({ duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [] })
-    expect(verdict.payments).to.equal(60)
-    expect(verdict.failoversMs).to.have.length(1)
   })
 })
