@@ -270,7 +270,7 @@ export class ChaosClient {
 }
 
 /** The results, told as a 503, of requests for which nothing was sent. They stay as they are. */
-const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authorization_overdue']
+export const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authorization_overdue']
 
 /** An answer of the service at work. */
 function isServed({ status, body }: Answer): boolean {

@@ -7,38 +7,29 @@ import { resolve } from 'node:path'
 import { stopOnSignals } from '../../scripts/command-line/ending.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { decimalNumber, listOf, logFile, oneOf, wholeNumber } from '../../scripts/command-line/values.js'
-import { runLiveDrill, type StepResult, shortSteps, stepNames } from './run-drill.js'
+import { runLiveDrill, type StepResult, stepNames } from './run-drill.js'
 
 interface DrillArguments {
-  readonly short?: boolean
   readonly only?: readonly string[]
   readonly rate: number
-  readonly payments?: number
+  readonly payments: number
   readonly seed: number
   readonly json?: boolean
   readonly log?: string
 }
 
-/** Of the whole drill, and of the short one. */
-const PAYMENTS = { whole: 10_000, short: 0 }
-
 const command = toolCommand({
   name: 'live-drill',
-  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts it and rotates the keys of its vault under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
-  takes: 'about ten minutes; with --short at most 90 s.',
+  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts its durable Redis and rotates the keys of its vault under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
+  takes: 'about 90 s; with --payments 10000 some minutes more.',
   examples: [
-    ['--short', 'the steps that take seconds'],
+    ['--payments 10000', 'with much that the durable Redis must read again'],
     ['--only durable-restart --payments 500 --log drill.log', 'some steps, with what the processes print']
   ]
 })
-  .option('--short', 'only the steps that take seconds')
   .option('--only <names>', `only these steps: ${stepNames.join(', ')}`, listOf(oneOf(stepNames)))
   .option('--rate <number>', 'new payments per second, in every step', decimalNumber(0.1, 1_000), 10)
-  .option(
-    '--payments <count>',
-    `payments that are made before the durable Redis is restarted (${PAYMENTS.whole})`,
-    wholeNumber(0)
-  )
+  .option('--payments <count>', 'payments that are made before the durable Redis is restarted', wholeNumber(0), 0)
   .option('--seed <number>', 'of the dice', wholeNumber(0), 1)
   .option('--json', 'print one line of JSON per step')
   .option('--log <file>', 'append all that the processes print', logFile)
@@ -46,12 +37,11 @@ const { options } = readCommandLine<DrillArguments>(command)
 stopOnSignals()
 
 const root = resolve(import.meta.dirname, '../../..')
-const form = options.short ? 'short' : 'whole'
 const results = await runLiveDrill({
   root,
-  steps: options.only ?? (options.short ? shortSteps : stepNames),
+  steps: options.only ?? stepNames,
   rate: options.rate,
-  payments: options.payments ?? PAYMENTS[form],
+  payments: options.payments,
   seed: options.seed,
   output: text => {
     if (options.log !== undefined) appendFileSync(options.log, text)

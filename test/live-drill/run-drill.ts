@@ -6,7 +6,6 @@ import { vendorDir } from '../../scripts/start/databases.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
 import { startReceiver } from '../chaos/receiver.js'
 import { createRandom } from '../simulation/random.js'
-import { startBalancer } from './balancer.js'
 import { type Installation, install } from './installed-service.js'
 import { Load, type StepAudit } from './load.js'
 import { release, unpackRelease } from './release.js'
@@ -21,21 +20,9 @@ const steps: readonly Step[] = [
   servers.ownUsers,
   servers.deadEndpoint,
   servers.durableRestart,
-  vaultKeys,
-  servers.rollingRestart
+  vaultKeys
 ]
 export const stepNames = steps.map(({ name }) => name)
-
-/** Those that take seconds. */
-export const shortSteps: readonly string[] = [
-  release,
-  servers.firstCharge,
-  servers.doctor,
-  servers.ownUsers,
-  servers.deadEndpoint,
-  servers.durableRestart,
-  vaultKeys
-].map(({ name }) => name)
 
 export interface LiveDrillOptions {
   /** The checkout. */
@@ -68,7 +55,7 @@ export interface StepResult {
   readonly tookMs: number
 }
 
-const NO_AUDIT: StepAudit = { payments: 0, findings: [], refused: [], failedTries: 0 }
+const NO_AUDIT: StepAudit = { payments: 0, findings: [], refused: [] }
 /** Payments are sent for at least so long in each step. */
 const STEP_MIN_MS = 1_000
 
@@ -96,26 +83,21 @@ async function runOn(installation: Installation, options: LiveDrillOptions): Pro
   const random = createRandom(options.seed)
   const receiver = await startReceiver(installation.receiverTls, options.seed)
   receiver.behave()
-  const [api, tokens] = [await startBalancer(installation, 'api'), await startBalancer(installation, 'tokens')]
+  const urlsOf = (name: string): string[] =>
+    [1, 2].map(instance => `http://127.0.0.1:${installation.portOf(`${name}.${instance}`)}`)
+  const [apiUrls, tokensUrls] = [urlsOf('api'), urlsOf('tokens')]
   try {
     const merchantId = String((await installation.operator('merchant create Drill'))['merchant_id'])
-    const keys = await createKeys(installation, merchantId)
     const target: Target = {
-      apiUrls: [api.url],
-      tokensUrls: [tokens.url],
+      apiUrls,
+      tokensUrls,
       networkUrl: installation.simulator.url,
-      get apiKey() {
-        return drill.keys.apiKey
-      },
-      get publishableKey() {
-        return drill.keys.publishableKey
-      }
+      ...(await createKeys(installation, merchantId))
     }
     const dice = (): number => random.next()
     const load = new Load({ target, rate: options.rate, receiver, random: dice })
     const { payments } = options
-    const balancers = { api: api.url, tokens: tokens.url }
-    const drill: Drill = { installation, load, receiver, keys, merchantId, balancers, payments }
+    const drill: Drill = { installation, load, receiver, target, payments }
     receiver.trust(await new ChaosClient(target, dice).registerWebhook(receiver.url))
     const results: StepResult[] = []
     for (const step of steps.filter(({ name }) => options.steps.includes(name))) {
@@ -125,7 +107,7 @@ async function runOn(installation: Installation, options: LiveDrillOptions): Pro
     }
     return results
   } finally {
-    await Promise.all([receiver.stop(), api.stop(), tokens.stop()])
+    await receiver.stop()
   }
 }
 

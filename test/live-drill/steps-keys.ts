@@ -47,7 +47,7 @@ export const vaultKeys: Step = {
 }
 
 /** Stores a card by a new token, and charges it. Resolves to the status of the payment. */
-async function chargeStoredCard({ balancers, keys, load }: Drill): Promise<unknown> {
+async function chargeStoredCard({ target, load }: Drill): Promise<unknown> {
   const post = async (url: string, key: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
     const headers = {
       Authorization: `Bearer ${key}`,
@@ -56,9 +56,9 @@ async function chargeStoredCard({ balancers, keys, load }: Drill): Promise<unkno
     }
     return Object(await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json())
   }
-  const token = await post(`${balancers.tokens}/v1/tokens`, keys.publishableKey, demoCard)
-  const card = await post(`${balancers.api}/v1/cards`, keys.apiKey, { token_id: token['token_id'] })
-  const paid = await post(`${balancers.api}/v1/payments`, keys.apiKey, {
+  const token = await post(`${target.tokensUrls[0]}/v1/tokens`, target.publishableKey, demoCard)
+  const card = await post(`${target.apiUrls[0]}/v1/cards`, target.apiKey, { token_id: token['token_id'] })
+  const paid = await post(`${target.apiUrls[0]}/v1/payments`, target.apiKey, {
     amount_cents: 1_000,
     external_reference: 'stored-card',
     customer: demoCustomer,

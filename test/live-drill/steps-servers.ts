@@ -5,7 +5,6 @@ import { until } from '../support/conditions.js'
 import type { Installation } from './installed-service.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
-import { restartBySystemctl } from './systemctl.js'
 
 /** Payments are sent for at least so long around what a step does. */
 const UNDER_LOAD_MS = 1_500
@@ -79,25 +78,6 @@ export const durableRestart: Step = {
     if (payments > 0) await load.fill(payments, FILL_PER_SECOND)
     await load.audit()
     return await keptKeys(durable, () => restart(durable))
-  }
-}
-
-export const rollingRestart: Step = {
-  name: 'rolling-restart',
-  does: '`deploy/rolling-restart.sh` behind a balancer that reads /readyz, under load',
-  expects: 'every process is restarted, and every request is served',
-  async run({ installation, load }) {
-    await load.audit()
-    load.begin()
-    const { processes } = installation.service()
-    const before = new Map(processes.map(({ name, pid }) => [name, pid]))
-    await restartBySystemctl(installation)
-    const { failedTries } = await load.audit()
-    const kept = processes.filter(({ name, pid }) => before.get(name) === pid).map(({ name }) => name)
-    return {
-      isOk: failedTries === 0 && kept.length === 0,
-      seen: `${failedTries} tries were not served; not restarted: ${kept.join(', ') || 'none'}`
-    }
   }
 }
 
