@@ -10,6 +10,7 @@ import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js
 import { decimalNumber, listOf, logFile, wholeNumber } from '../../scripts/command-line/values.js'
 import { type CrashPoint, isCrashPoint } from '../support/crash-steps.js'
 import { runChaos, type Verdict } from './run-chaos.js'
+import type { Pace } from './trouble.js'
 
 interface ChaosArguments {
   readonly minutes: number
@@ -29,6 +30,9 @@ interface ChaosArguments {
 /** Sleeps and calls together stay below the horizon. */
 const STOPPED_MAX_MS = 5_000
 const FREEZES = { shortestMs: 3_000, longestMs: 70_000, inARowMax: 3 }
+
+/** Without strikes, silences, tampering and freezes. */
+const NO_TROUBLE = { strikeEveryMs: null, stoppedMaxMs: null, silenceEveryMs: null, tamperEveryMs: null, freezes: null }
 
 const command = toolCommand({
   name: 'chaos',
@@ -76,11 +80,7 @@ const verdict = await runChaos({
   rate: options.rate,
   seed: options.seed,
   pace: 'full',
-  strikeEveryMs: options.every * 1_000,
-  stoppedMaxMs: options.killsOnly ? null : STOPPED_MAX_MS,
-  silenceEveryMs: options.killsOnly ? null : options.silenceEvery * 1_000,
-  tamperEveryMs: options.killsOnly ? null : options.tamperEvery * 1_000,
-  freezes: options.killsOnly ? null : { ...FREEZES, everyMs: options.freezeEvery * 1_000 },
+  ...paceOf(options),
   crashPoints: options.crashPoints,
   isArchiving: options.archive ?? false,
   output: text => {
@@ -91,6 +91,18 @@ const verdict = await runChaos({
 const found = Object.values(verdict.findings).flat().length
 process.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : sentences(verdict))
 process.exit(found === 0 ? 0 : 1)
+
+function paceOf({ crashPoints, killsOnly, every, silenceEvery, tamperEvery, freezeEvery }: ChaosArguments): Pace {
+  if (crashPoints.length > 0) return NO_TROUBLE
+  if (killsOnly) return { ...NO_TROUBLE, strikeEveryMs: every * 1_000 }
+  return {
+    strikeEveryMs: every * 1_000,
+    stoppedMaxMs: STOPPED_MAX_MS,
+    silenceEveryMs: silenceEvery * 1_000,
+    tamperEveryMs: tamperEvery * 1_000,
+    freezes: { ...FREEZES, everyMs: freezeEvery * 1_000 }
+  }
+}
 
 function crashPoint(text: string): CrashPoint {
   if (isCrashPoint(text)) return text

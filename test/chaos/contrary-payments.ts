@@ -41,7 +41,7 @@ export interface ContraryOutcome {
 }
 
 /** One payment as Redis has it in the end. */
-export interface EndedPayment {
+interface EndedPayment {
   readonly payment: Payment
   readonly isListed: boolean
 }
@@ -115,7 +115,7 @@ async function auditAll(
 }
 
 /** What the ledger, the payments and the client's records must agree on. */
-export function auditContraryEnd(
+function auditContraryEnd(
   books: ContraryBooks,
   ended: readonly EndedPayment[],
   records: readonly RequestRecord[],

@@ -29,7 +29,7 @@ import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
-import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Trouble, type Victims } from './trouble.js'
+import { countStrikes, makeTrouble, type Pace, putFaults, type Trouble, type Victims } from './trouble.js'
 
 export interface ChaosOptions extends Pace {
   readonly root: string
@@ -39,7 +39,7 @@ export interface ChaosOptions extends Pace {
   readonly seed: number
   /** `brief`: shorter times at the network. For tests. */
   readonly pace: 'full' | 'brief'
-  /** Instead of kills from outside: points at which processes kill themselves, once each. */
+  /** Points at which processes kill themselves, once each. */
   readonly crashPoints: readonly CrashPoint[]
   /** With an archive: payments of before move into it meanwhile, and some are changed then. */
   readonly isArchiving?: boolean
@@ -190,10 +190,7 @@ async function runOn(
     : []
   await noteVoidedShown(client, redis.redisUrl)
   progress('the service runs; trouble begins')
-  const trouble =
-    options.crashPoints.length > 0
-      ? noTrouble()
-      : troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
+  const trouble = troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0

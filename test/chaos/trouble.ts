@@ -66,8 +66,8 @@ export interface Victims {
 }
 
 export interface Pace {
-  /** The mean time between two strikes. */
-  readonly strikeEveryMs: number
+  /** The mean time between two strikes. Null: none. */
+  readonly strikeEveryMs: number | null
   /** How long a process is stopped; with the calls below the horizon. Null: only kills. */
   readonly stoppedMaxMs: number | null
   /** The time between two silences, of each Redis in turn. Null: none. */
@@ -111,7 +111,7 @@ class TroubleMaker implements Trouble {
     const around = (meanMs: number) => (): number => meanMs * (0.5 + this.#random())
     void putFaults(this.#victims.networkUrl, NETWORK_FAULTS)
     this.#running = [
-      this.#repeat(around(strikeEveryMs), () => this.#strike()),
+      ...(strikeEveryMs === null ? [] : [this.#repeat(around(strikeEveryMs), () => this.#strike())]),
       ...(silenceEveryMs === null
         ? []
         : [
@@ -220,11 +220,6 @@ export function countStrikes(strikes: readonly Strike[]): Record<StrikeKind, Rec
     counts[kind][name] = (counts[kind][name] ?? 0) + 1
   }
   return counts
-}
-
-/** No trouble but what the service was told to make itself. */
-export function noTrouble(): Trouble {
-  return { strikes: [], freezes: [], end: () => Promise.resolve() }
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */
