@@ -17,7 +17,7 @@ interface Stage {
 }
 
 /** An acquirer whose time passes only when the test says so. */
-function stageOf(kinds: readonly ContraryKind[], seed = 1): Stage {
+function stageOf(kinds: readonly ContraryKind[]): Stage {
   let nowMs = 0
   let planned: { readonly atMs: number; readonly run: () => void }[] = []
   const notified: string[] = []
@@ -25,7 +25,7 @@ function stageOf(kinds: readonly ContraryKind[], seed = 1): Stage {
     nowMs: () => nowMs,
     later: (delayMs, run) => void planned.push({ atMs: nowMs + delayMs, run }),
     notify: saleId => void notified.push(saleId),
-    dice: createRandom(seed)
+    dice: createRandom(1)
   })
   acquirer.kinds = kinds.map(kind => ({ kind, share: 1 }))
   const wait = (ms: number): void => {
@@ -109,46 +109,20 @@ describe('the contrary acquirer', () => {
     expect(JSON.parse(sell(stage, 'C', true, '4024007153760052').body).Payment.Status).to.equal(Wire.denied)
   })
 
-  for (const kind of contraryKinds) {
-    it(`${kind}, and keeps a ledger that adds up`, () => {
-      const stage = stageOf([kind])
-      const honest = stageOf([])
+  it('differs by each of its kinds, and keeps a ledger that adds up', () => {
+    for (const kind of contraryKinds) {
+      const [stage, honest] = [stageOf([kind]), stageOf([])]
       let different = 0
       for (let i = 0; i < LIVES; i++) {
         const orderId = `${i}${i % 2 === 0 ? 'h' : 'c'}`
         different += Number(shapeOf(live(stage, orderId)) !== shapeOf(live(honest, orderId)))
       }
       for (const { capturedCents, amountCents, voidedCents } of stage.acquirer.sales.values()) {
-        expect(capturedCents).to.be.within(0, amountCents)
-        expect(voidedCents).to.be.within(0, capturedCents || amountCents)
+        expect(capturedCents, kind).to.be.within(0, amountCents)
+        expect(voidedCents, kind).to.be.within(0, capturedCents || amountCents)
       }
-      expect(different + stage.notified.length).to.be.above(0)
-    })
-  }
-
-  it('records each deviation, when it was reported, and when a query first showed it', () => {
-    const stage = stageOf(['captures more than a part'], 3)
-    sell(stage, 'A', false)
-    const { saleId } = saleOf(stage, 'A')
-    const { body, isLost } = ask(stage, 'PUT', `/1/sales/${saleId}/capture?amount=4000`)
-    expect([isLost, JSON.parse(body).CapturedAmount]).to.deep.equal([false, 10_000])
-    stage.wait(1_000)
-    ask(stage, 'GET', `/1/sales/${saleId}`)
-    stage.wait(1_000)
-    ask(stage, 'GET', `/1/sales/${saleId}`)
-    expect(stage.acquirer.deviations).to.deep.equal([
-      { saleId, orderId: 'A', what: 'captured more than asked', atMs: 0, toldAtMs: 0, shownAtMs: 1_000 }
-    ])
-    expect(stage.acquirer.calls.map(({ askedCents, bookedCents }) => [askedCents, bookedCents])).to.deep.equal([
-      [10_000, 10_000],
-      [4_000, 10_000]
-    ])
-  })
-
-  it('is the same for the same seed', () => {
-    const kinds: ContraryKind[] = ['books or not, and answers anything', 'has a record that lags']
-    expect(live(stageOf(kinds, 7), 'A')).to.deep.equal(live(stageOf(kinds, 7), 'A'))
-    expect(live(stageOf(kinds, 7), 'A')).to.not.deep.equal(live(stageOf(kinds, 8), 'A'))
+      expect(different + stage.notified.length, kind).to.be.above(0)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 /** Mistakes about an acquirer that contradicts itself, each as the service once made it. They show in contrary worlds. */
-import type { Payment, PaymentProgress } from '../../machines/model.js'
-import type { CallOutcome, CardNetwork, QueryOutcome, Sale } from '../../machines/network.js'
+import type { CallOutcome } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
+import { calling, finding, storing } from './exchange.js'
 
 export const contraryMutants = {
   'each-try-a-new-doubt': {
@@ -80,51 +80,12 @@ export const contraryMutants = {
   }
 } as const
 
-/** Workers that store something else than was decided. */
-function storing(change: (payment: Payment) => PaymentProgress): (deps: WorkerDeps) => WorkerDeps {
-  return deps => ({
-    ...deps,
-    commits: {
-      ...deps.commits,
-      commit: (write, partition) =>
-        deps.commits.commit({ ...write, payment: { ...write.payment, progress: change(write.payment) } }, partition)
-    }
-  })
-}
-
 /** Without the look that compares an own operation with the record. */
 function withoutOwnLook(change: (deps: WorkerDeps) => WorkerDeps): (deps: WorkerDeps) => WorkerDeps {
   const forgetting = storing(({ progress }) =>
     progress.notification?.reported === 'own' ? { ...progress, notification: null } : progress
   )
   return deps => forgetting(change(deps))
-}
-
-/** Workers that read another outcome of their calls. */
-function calling(change: (outcome: CallOutcome) => CallOutcome): (deps: WorkerDeps) => WorkerDeps {
-  return deps => {
-    const { network } = deps
-    const changed: CardNetwork = {
-      ...network,
-      authorise: async (...args) => change(await network.authorise(...args)),
-      capture: async (...args) => change(await network.capture(...args)),
-      void: async (...args) => change(await network.void(...args))
-    }
-    return { ...deps, network: changed }
-  }
-}
-
-/** Workers that read other sales in the record. */
-function finding(change: (sale: Sale) => Sale): (deps: WorkerDeps) => WorkerDeps {
-  const changed = (outcome: QueryOutcome): QueryOutcome => {
-    if (outcome.kind !== 'found') return outcome
-    const [first, ...rest] = outcome.sales
-    return { kind: 'found', sales: [change(first), ...rest.map(change)] }
-  }
-  return deps => ({
-    ...deps,
-    network: { ...deps.network, query: async (...args) => changed(await deps.network.query(...args)) }
-  })
 }
 
 function withoutStated(outcome: CallOutcome): CallOutcome {

@@ -34,8 +34,6 @@ interface Life {
 const POLLS: readonly string[] = ['read_commands', 'take_notifications']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
-/** So many of the points between the same steps are tried at each end of a life. */
-const ALIKE = 2
 const MERCHANT = 'm_one'
 /** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
 const SLEEP_MS = 12_000
@@ -49,19 +47,19 @@ const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
 export interface Extent {
   /** Also lives with a second death in the aftermath of the first. */
   readonly hasSecondDeaths: boolean
-  /** Also lives with a death at a point that comes between the same steps several times, before and after. */
-  readonly hasRepetitions: boolean
+  /** Points between the same steps that were tried before, also in another scenario, are left out. Null: none is. */
+  readonly tried: Set<string> | null
 }
 
 /** Yields one life after the other. */
 export async function* crashMatrix(
   names: readonly ScenarioName[],
-  { hasSecondDeaths, hasRepetitions }: Extent
+  { hasSecondDeaths, tried }: Extent
 ): AsyncGenerator<Deaths> {
   for (const scenario of names) {
     const { points, violations } = await live(scenario, [])
     if (violations.length > 0) throw new Error(`${scenario} fails without a death: ${violations.join('; ')}`)
-    for (const [hit, point] of hitsOfInterest(points, hasRepetitions)) {
+    for (const [hit, point] of hitsOfInterest(points, tried)) {
       const first = await live(scenario, [hit])
       yield { scenario, hits: [hit], points: [point], violations: first.violations }
       if (!hasSecondDeaths) continue
@@ -80,10 +78,10 @@ export async function* crashMatrix(
  */
 export async function* sleepMatrix(
   name: ScenarioName,
-  { mutant = null, hasRepetitions = false }: { mutant?: Mutant | null } & Partial<Extent> = {}
+  { mutant = null, tried = new Set() }: { mutant?: Mutant | null } & Partial<Extent> = {}
 ): AsyncGenerator<Deaths> {
   const { points } = await live(name, [], suspended)
-  for (const [hit, point] of hitsOfInterest(points, hasRepetitions)) {
+  for (const [hit, point] of hitsOfInterest(points, tried)) {
     const { violations } = await live(name, [hit], suspended, mutant)
     yield { scenario: name, hits: [hit], points: [point], violations }
   }
@@ -213,18 +211,16 @@ function stepOf(point: CrashPoint): string {
   return point.replace(/\.(before|after)$/, '')
 }
 
-/** The first and the last of all points between the same steps; all of them with `hasRepetitions`. */
-function hitsOfInterest(points: readonly CrashPoint[], hasRepetitions: boolean): [hit: number, point: CrashPoint][] {
-  const hits = [...points.entries()].filter(([hit]) => isOfInterest(points, hit))
-  if (hasRepetitions) return hits
-  const alike = new Map<string, number[]>()
-  for (const [hit, point] of hits) {
+/** The points at which a blow tells something: those beside a step, between steps that were not tried so before. */
+function hitsOfInterest(points: readonly CrashPoint[], tried: Set<string> | null): [hit: number, point: CrashPoint][] {
+  return [...points.entries()].filter(([hit, point]) => {
+    if (!isOfInterest(points, hit)) return false
     const before = points.slice(0, hit).findLast(isStep)
     const surroundings = [before, point, points.slice(hit + 1).find(isStep)].join()
-    alike.set(surroundings, [...(alike.get(surroundings) ?? []), hit])
-  }
-  const kept = new Set([...alike.values()].flatMap(same => [...same.slice(0, ALIKE), ...same.slice(-ALIKE)]))
-  return hits.filter(([hit]) => kept.has(hit))
+    const isNew = tried === null || !tried.has(surroundings)
+    tried?.add(surroundings)
+    return isNew
+  })
 }
 
 function isOfInterest(points: readonly CrashPoint[], hit: number): boolean {

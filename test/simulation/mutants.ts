@@ -2,13 +2,10 @@
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
  * exchanging the text of a script or one dependency of a process.
  */
-import type { Lease } from '../../machines/lease.js'
-import type { Payment } from '../../machines/model.js'
 import type { QueryOutcome } from '../../machines/network.js'
-import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import type { ContraryKind } from '../support/contrary-kinds.js'
 import { contraryMutants } from './contrary-mutants.js'
-import { type Exchange, replace } from './exchange.js'
+import { asking, calling, type Exchange, finding, replace, storing } from './exchange.js'
 import type { ScenarioName } from './scenarios.js'
 import type { NetworkTrouble } from './simulated-network.js'
 import { webhookMutants } from './webhook-mutants.js'
@@ -129,42 +126,25 @@ redis.call('XADD', KEYS[3], '*', 's'`
   'silence-slows-queries': {
     description: 'A query without an answer lengthens the gap to the next one.',
     trouble: 'away',
-    worker: deps => ({
-      ...deps,
-      network: {
-        ...deps.network,
-        query: async (...args) => unfinishedInsteadOfSilence(await deps.network.query(...args))
-      }
-    })
+    worker: asking(unfinishedInsteadOfSilence)
   },
   'denial-is-absence': {
     description: 'A host that does not find a sale known to exist is believed that another one does not exist.',
     trouble: 'denying',
-    worker: deps => ({
-      ...deps,
-      network: {
-        ...deps.network,
-        query: async (...args) => {
-          const outcome = await deps.network.query(...args)
-          return outcome.kind === 'no_answer' && outcome.reason.includes('known sale') ? { kind: 'absent' } : outcome
-        }
-      }
-    })
+    worker: asking(outcome =>
+      outcome.kind === 'no_answer' && outcome.reason.includes('known sale') ? { kind: 'absent' } : outcome
+    )
   },
   'throttled-is-not-sent': {
     description: 'An authorisation that a gateway answered with 429 or 503 counts as not sent.',
     trouble: 'throttled',
-    worker: deps => ({
-      ...deps,
-      network: {
-        ...deps.network,
-        authorise: async (...args) => {
-          const outcome = await deps.network.authorise(...args)
-          const isTurnedAway = outcome.kind === 'ambiguous' && /HTTP (429|503)/.test(outcome.reason)
-          return isTurnedAway ? { kind: 'not_sent', reason: outcome.reason } : outcome
-        }
-      }
-    })
+    worker: calling(
+      outcome =>
+        outcome.kind === 'ambiguous' && /HTTP (429|503)/.test(outcome.reason)
+          ? { kind: 'not_sent', reason: outcome.reason }
+          : outcome,
+      ['authorise']
+    )
   },
   'removed-before-inserted': {
     description: 'A payment leaves Redis before it is in the archive.',
@@ -181,21 +161,11 @@ redis.call('XADD', KEYS[3], '*', 's'`
   },
   'refund-not-compared': {
     description: 'A refund in doubt is sent again without a look at what is booked.',
-    worker: deps => ({
-      ...deps,
-      network: { ...deps.network, query: (orderId, lease) => blindQuery(deps, orderId, lease) }
-    })
+    worker: finding(sale => (sale.status === 'captured' ? { ...sale, voidedCents: 0 } : sale))
   },
   'lost-refund': {
     description: 'A refund that begins takes the place of the one before in the list.',
-    worker: deps => ({
-      ...deps,
-      commits: {
-        ...deps.commits,
-        commit: (write, partition) =>
-          deps.commits.commit({ ...write, payment: withLastRefund(write.payment) }, partition)
-      }
-    })
+    worker: storing(({ progress }) => ({ ...progress, refunds: progress.refunds.slice(-1) }))
   },
   'capture-of-a-cent-more': {
     description: 'A capture asks for one cent more.',
@@ -206,14 +176,10 @@ redis.call('XADD', KEYS[3], '*', 's'`
   },
   'ambiguous-is-refusal': {
     description: 'A lost answer to an operation counts as a refusal.',
-    worker: deps => ({
-      ...deps,
-      network: {
-        ...deps.network,
-        capture: async (...args) => refusalFor(await deps.network.capture(...args)),
-        void: async (...args) => refusalFor(await deps.network.void(...args))
-      }
-    })
+    worker: calling(
+      outcome => (outcome.kind === 'ambiguous' ? { kind: 'rejected', code: 'no answer' } : outcome),
+      ['capture', 'void']
+    )
   },
   'vouches-for-any-data': {
     description: 'Data that came back older is worked with as if nothing had been done since.',
@@ -226,22 +192,6 @@ redis.call('XADD', KEYS[3], '*', 's'`
 } as const satisfies Record<string, Mutant>
 
 export type MutantName = keyof typeof mutants
-
-function withLastRefund(payment: Payment): Payment {
-  return { ...payment, progress: { ...payment.progress, refunds: payment.progress.refunds.slice(-1) } }
-}
-
-async function blindQuery(deps: WorkerDeps, orderId: string, lease: Lease): ReturnType<WorkerDeps['network']['query']> {
-  const answer = await deps.network.query(orderId, lease)
-  if (answer.kind !== 'found') return answer
-  const [first, ...rest] = answer.sales
-  const blind = first.status === 'captured' ? { ...first, voidedCents: 0 } : first
-  return { kind: 'found', sales: [blind, ...rest] }
-}
-
-function refusalFor<T extends { readonly kind: string }>(outcome: T): T | { kind: 'rejected'; code: string } {
-  return outcome.kind === 'ambiguous' ? { kind: 'rejected', code: 'no answer' } : outcome
-}
 
 /** An answer that says nothing: it counts as one all the same. */
 function unfinishedInsteadOfSilence(outcome: QueryOutcome): QueryOutcome {

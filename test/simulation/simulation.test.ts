@@ -1,25 +1,14 @@
 import { expect } from 'chai'
 import { loadLua, luaNames } from '../../redis/scripts.js'
 import { contraryKinds } from '../support/contrary-kinds.js'
-import { runAnySeed } from './any-world.js'
+import { type AnyWorldOptions, runAnySeed } from './any-world.js'
 import { runContrarySeed } from './contrary-world.js'
 import { sleepMatrix } from './crash-matrix.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
 import { type RunResult, runSeed } from './run-world.js'
 import type { ScenarioName } from './scenarios.js'
-import type { NetworkTrouble } from './simulated-network.js'
 import { ways } from './tampering.js'
 
-/** Enough for every kind of fault to happen. Thousands of them: `npm run simulate -- --seeds 10000`. */
-const SEEDS = 60
-const TOUCHED_SEEDS = 20
-/** A world whose network is away for ten minutes takes ten times as long to compute as others. */
-const TROUBLED_SEEDS = { away: 3, denying: 5, throttled: 4 }
-const SECRETS_SEEDS = 10
-const CONTRARY_SEEDS = 12
-const TAMPERED_SEEDS = 15
-const RESTORED_SEEDS = 8
-const FAILOVER_SEEDS = 10
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
@@ -55,96 +44,89 @@ const FAULTS = [
   'brought back'
 ]
 
+/** Worlds of one kind: how many of them, the options of `npm run simulate` for one of them, and what happens in some. */
+interface Kind {
+  readonly what: string
+  readonly seeds: number
+  readonly flags: string
+  readonly world: Omit<AnyWorldOptions, 'seed'>
+  readonly happens?: readonly string[]
+}
+
+/** Enough for every kind of fault to happen. Thousands of them: `npm run simulate -- --seeds 10000`. */
+const kinds: readonly Kind[] = [
+  { what: 'under different mixtures of faults', seeds: 60, flags: '', world: {}, happens: FAULTS },
+  {
+    what: 'while people change sales by hand, and the network is slow to decide',
+    seeds: 20,
+    flags: '--by-hand',
+    world: { isTouched: true },
+    happens: ['by hand', 'record lags', 'unfinished', 'finished late']
+  },
+  // Such a world takes ten times as long to compute as others.
+  ...(['away', 'denying', 'throttled'] as const).map(trouble => ({
+    what: `while the card network is ${trouble} for long, and reconcile everything in doubt within a minute after it`,
+    seeds: 4,
+    flags: `--network ${trouble}`,
+    world: { trouble },
+    happens: [`network ${trouble}`, ...(trouble === 'throttled' ? ['circuit opens', 'circuit closes'] : [])]
+  })),
+  ...(['lockless', 'away'] as const).map(secrets => ({
+    what: `while the memory-only Redis is ${secrets}`,
+    seeds: 10,
+    flags: `--secrets ${secrets}`,
+    world: { secrets }
+  })),
+  {
+    what: 'with an acquirer whose answers contradict its ledger',
+    seeds: 12,
+    flags: '--contrary',
+    world: { isContrary: true }
+  },
+  {
+    what: 'when the durable data goes back, and an operator accepts it: nothing is charged, refunded or voided twice',
+    seeds: 8,
+    flags: '--restored',
+    world: { isRestored: true }
+  },
+  {
+    what: 'while streams and groups are changed by hand, and workers die',
+    seeds: 15,
+    flags: '--tampered',
+    world: { isTampered: true },
+    happens: ways.map(way => `stream ${way}`)
+  },
+  ...[{}, { secrets: 'lockless' } as const].map(secrets => ({
+    what: `while replicas that were waited for take over${'secrets' in secrets ? ', without locks' : ''}`,
+    seeds: 10,
+    flags: `--failover confirmed${'secrets' in secrets ? ' --secrets lockless' : ''}`,
+    world: { failover: 'confirmed' as const, ...secrets },
+    happens: ['failover']
+  }))
+]
+
 describe('simulated worlds', () => {
-  it(`keep every invariant under ${SEEDS} different mixtures of faults, all of which happen`, async () => {
-    const happened = new Set<string>()
-    for (let seed = 1; seed <= SEEDS; seed++) {
-      const { violations, counts } = await runAnySeed({ seed })
-      expect(violations, `npm run simulate -- --seed ${seed}`).to.deep.equal([])
-      for (const kind of counts.keys()) happened.add(kind)
-    }
-    expect([...happened]).to.include.members(FAULTS)
-  })
-
-  it(`keep them while people change sales by hand, and the network is slow to decide`, async () => {
-    const happened = new Set<string>()
-    for (let seed = 1; seed <= TOUCHED_SEEDS; seed++) {
-      const { violations, counts } = await runSeed({ seed, isTouched: true })
-      expect(violations, `npm run simulate -- --by-hand --seed ${seed}`).to.deep.equal([])
-      for (const kind of counts.keys()) happened.add(kind)
-    }
-    expect([...happened]).to.include.members(['by hand', 'record lags', 'unfinished', 'finished late'])
-  })
-
-  for (const [trouble, seeds] of Object.entries(TROUBLED_SEEDS) as [NetworkTrouble, number][]) {
-    it(`keep them while the card network is ${trouble} for long, and reconcile everything in doubt within a minute after it`, async () => {
-      let inTrouble = 0
-      const circuit = { opens: 0, closes: 0 }
+  for (const { what, seeds, flags, world, happens = [] } of kinds) {
+    it(`keep every invariant ${what}`, async () => {
+      const happened = new Set<string>()
       for (let seed = 1; seed <= seeds; seed++) {
-        const { violations, counts } = await runSeed({ seed, trouble })
-        expect(violations, `npm run simulate -- --network ${trouble} --seed ${seed}`).to.deep.equal([])
-        inTrouble += counts.get(`network ${trouble}`) ?? 0
-        circuit.opens += counts.get('circuit opens') ?? 0
-        circuit.closes += counts.get('circuit closes') ?? 0
+        const { violations, counts } = await runAnySeed({ seed, ...world })
+        expect(violations, `npm run simulate -- ${flags} --seed ${seed}`).to.deep.equal([])
+        for (const kind of counts.keys()) happened.add(kind)
       }
-      if (trouble === 'throttled') expect(Math.min(circuit.opens, circuit.closes)).to.be.above(0)
-      expect(inTrouble).to.equal(seeds)
+      expect([...happened]).to.include.members([...happens])
     })
   }
 
-  for (const secrets of ['lockless', 'away'] as const) {
-    it(`keep them while the memory-only Redis is ${secrets}`, async () => {
-      for (let seed = 1; seed <= SECRETS_SEEDS; seed++) {
-        const { violations } = await runSeed({ seed, secrets })
-        expect(violations, `npm run simulate -- --secrets ${secrets} --seed ${seed}`).to.deep.equal([])
-      }
-    })
-  }
-
-  it('keep them with an acquirer whose answers contradict its ledger, in each of the ways that are known', async () => {
+  it('keep them with an acquirer that is contrary in one of the ways that are known, each of them', async () => {
     for (const kind of contraryKinds) {
       const { violations } = await runContrarySeed({ seed: 1, kind })
       expect(violations, kind).to.deep.equal([])
     }
-    for (let seed = 1; seed <= CONTRARY_SEEDS; seed++) {
-      const { violations } = await runAnySeed({ seed, isContrary: true })
-      expect(violations, `npm run simulate -- --contrary --seed ${seed}`).to.deep.equal([])
-    }
   })
-
-  it('charge, refund and void nothing twice when the durable data goes back, and an operator accepts it', async () => {
-    for (let seed = 1; seed <= RESTORED_SEEDS; seed++) {
-      const { violations } = await runAnySeed({ seed, isRestored: true })
-      expect(violations, `npm run simulate -- --restored --seed ${seed}`).to.deep.equal([])
-    }
-  })
-
-  it('keep them while streams and groups are changed by hand, and workers die', async () => {
-    const happened = new Set<string>()
-    for (let seed = 1; seed <= TAMPERED_SEEDS; seed++) {
-      const { violations, counts } = await runSeed({ seed, isTampered: true })
-      expect(violations, `npm run simulate -- --tampered --seed ${seed}`).to.deep.equal([])
-      for (const kind of counts.keys()) happened.add(kind)
-    }
-    expect([...happened]).to.include.members(ways.map(way => `stream ${way}`))
-  })
-
-  for (const secrets of [undefined, 'lockless'] as const) {
-    it(`keep them while replicas that were waited for take over${secrets === undefined ? '' : ', without locks'}`, async () => {
-      for (let seed = 1; seed <= FAILOVER_SEEDS; seed++) {
-        const world = { seed, failover: 'confirmed', ...(secrets === undefined ? {} : { secrets }) } as const
-        const { violations } = await runSeed(world)
-        const options = `--failover confirmed${secrets === undefined ? '' : ` --secrets ${secrets}`}`
-        expect(violations, `npm run simulate -- ${options} --seed ${seed}`).to.deep.equal([])
-      }
-    })
-  }
 
   it('show, where no payment is ever locked, that commits do not compare versions', async () => {
-    expect(await firstFailure('no-version-compare', SECRETS_SEEDS, { secrets: 'lockless' })).to.be.within(
-      1,
-      SECRETS_SEEDS
-    )
+    expect(await firstFailure('no-version-compare', 10, { secrets: 'lockless' })).to.be.within(1, 10)
   })
 
   it('are the same for the same seed', async () => {
