@@ -122,12 +122,10 @@ function sentences({ findings, ...figures }: Verdict): string {
       ? []
       : [`archive: ${figures.archived.payments} payments, ${figures.archived.returned} of them back in Redis`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
-    `  ${figures.longestKillOutageMs} ms while no process was suspended and no connection silent`,
     `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,
     ...(figures.longestBackMs === null
       ? []
       : [`every process answered at most ${figures.longestBackMs} ms after a frozen Redis returned`]),
-    ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))
   ]

@@ -180,19 +180,15 @@ export class ChaosClient {
       answer: null,
       tries: 0,
       beganMs,
-      outageMs: null,
-      failures: []
+      outageMs: null
     }
     this.records.push(record)
     for (let pauseMs = PAUSE_FIRST_MS; !this.#isGivingUp; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
       record.tries++
-      const atMs = performance.now()
       const answer = await this.#post(path, key, body)
       if (answer !== null && isServed(answer)) {
         record.outageMs ??= performance.now() - record.beganMs
         if (this.#isFinal(record, answer)) return record
-      } else if (record.outageMs === null) {
-        record.failures.push({ atMs, tookMs: performance.now() - atMs, what: wordsFor(answer) })
       }
       await delay(pauseMs * (0.5 + this.#random()))
     }
@@ -276,13 +272,6 @@ export const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authori
 function isServed({ status, body }: Answer): boolean {
   const error = isRecord(body['error']) ? body['error'] : null
   return status < 500 || NOTHING_SENT.includes(error?.['code'])
-}
-
-function wordsFor(answer: Answer | null): string {
-  if (answer === null) return 'no answer'
-  const error = isRecord(answer.body['error']) ? answer.body['error'] : {}
-  const [sentence = ''] = String(error['message'] ?? '').split(/[.;]/)
-  return `${answer.status} ${sentence}`
 }
 
 function viewOf(body: Readonly<Record<string, unknown>>): Payment | null {

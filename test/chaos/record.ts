@@ -19,15 +19,4 @@ export interface RequestRecord {
    * time for which that answer was asked to wait for a result.
    */
   outageMs: number | null
-  /** The tries before that answer. */
-  readonly failures: Failure[]
-}
-
-/** A try that was not served. */
-export interface Failure {
-  /** As `performance.now()` tells it. */
-  readonly atMs: number
-  readonly tookMs: number
-  /** `no answer`, or the status and what it means. */
-  readonly what: string
 }
