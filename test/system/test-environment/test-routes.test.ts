@@ -36,20 +36,6 @@ describe('a merchant in the test environment', () => {
     expect(await listed()).not.to.contain(id)
   })
 
-  it('cannot expire what it has captured meanwhile, and the captured amount stays', async () => {
-    const { id } = (await merchant.create({ capture: false })).payment
-    network.hold('arrived', '/capture')
-    const capture = merchant.capture(id)
-    await until('the capture is under way', () => network.held >= 1)
-    const refused = await client()
-      .test.expire(id)
-      .catch(error => error)
-    expect(refused).to.include({ status: 409, code: 'invalid_state' })
-    network.answerHeld()
-    expect((await capture).payment.status).to.equal('captured')
-    expectLedgerToAgree(network, await merchant.read(id))
-  })
-
   it('gets each outcome of docs/TESTING.md by its amount', async () => {
     const page = readFileSync('docs/TESTING.md', 'utf8')
     const rows = [...page.matchAll(/^\| `(1\d{3})` \| (\d{3}) `(\w+)` \| (?:`(\w+)`)? ?\|/gm)]
@@ -74,14 +60,6 @@ describe('a merchant in the test environment', () => {
     }
   })
 
-  it('gets network_unavailable: nothing was sent, and the token can be used again', async () => {
-    const token = await merchant.token()
-    const { error } = await merchant.create({ amount: 1_503, token })
-    expect(error).to.include({ code: 'network_unavailable', retryable: true })
-    expect(network.sales(error.payment_id ?? '')).to.deep.equal([])
-    expect((await merchant.create({ token })).payment.status).to.equal('captured')
-  })
-
   describe('with a webhook endpoint', () => {
     let receiver: Receiver
     before(async () => {
@@ -89,14 +67,6 @@ describe('a merchant in the test environment', () => {
     })
     after(() => receiver.stop())
     const arrivals = (eventId: string) => receiver.received.filter(({ event }) => event['event_id'] === eventId)
-
-    it('needs one for a test event', async () => {
-      expect(
-        await client()
-          .test.sendWebhookEvent()
-          .catch(error => error)
-      ).to.include({ status: 404 })
-    })
 
     it('gets a test event, lists it with its attempt, and has it sent again', async () => {
       await registerHook(service(), receiver.url)
@@ -115,15 +85,6 @@ describe('a merchant in the test environment', () => {
       await client().test.replayWebhookEvent(sent.event_id)
       await until('it comes again', () => arrivals(sent.event_id).length === 2)
       expect(arrivals(sent.event_id)[1]?.body).to.equal(first?.body)
-    })
-
-    it('lists what was sent last first, also after an expiry ahead of its time', async () => {
-      const { id } = (await merchant.create({ capture: false })).payment
-      await client().test.expire(id)
-      const last = async () => (await client().test.webhookEvents({ limit: 1 }))[0]
-      await until('the expiry is listed', async () => (await last())?.status === 'expired')
-      const { event_id } = await client().test.sendWebhookEvent()
-      await until('the test event is listed', async () => (await last())?.event_id === event_id)
     })
 
     it('sees an event that its endpoint refuses, and what it answered', async () => {
