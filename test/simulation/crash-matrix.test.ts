@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type CrashPoint, crashSteps } from '../support/crash-steps.js'
-import { crashMatrix, sleepMatrix } from './crash-matrix.js'
+import { crashMatrix, sleepMatrix, type Tried } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 
 /**
@@ -21,7 +21,7 @@ const SUSPENDED: readonly ScenarioName[] = [
 
 describe('death at every point', () => {
   const reached = new Set<CrashPoint>()
-  const [triedDead, triedSuspended] = [new Set<string>(), new Set<string>()]
+  const [triedDead, triedSuspended]: [Tried, Tried] = [[], []]
 
   for (const name of Object.keys(scenarios)) {
     it(`loses and duplicates nothing: ${name}`, async () => {

@@ -47,9 +47,15 @@ const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
 export interface Extent {
   /** Also lives with a second death in the aftermath of the first. */
   readonly hasSecondDeaths: boolean
-  /** Points between the same steps that were tried before, also in another scenario, are left out. Null: none is. */
-  readonly tried: Set<string> | null
+  /**
+   * The lives that were tried before. What a life has in common with the beginning of one of them is left out, and of the points
+   * between the same steps all but the first and the last. Null: nothing is.
+   */
+  readonly tried: Tried | null
 }
+
+/** The points of lives, each without a blow. */
+export type Tried = (readonly CrashPoint[])[]
 
 /** Yields one life after the other. */
 export async function* crashMatrix(
@@ -78,7 +84,7 @@ export async function* crashMatrix(
  */
 export async function* sleepMatrix(
   name: ScenarioName,
-  { mutant = null, tried = new Set() }: { mutant?: Mutant | null } & Partial<Extent> = {}
+  { mutant = null, tried = [] }: { mutant?: Mutant | null } & Partial<Extent> = {}
 ): AsyncGenerator<Deaths> {
   const { points } = await live(name, [], suspended)
   for (const [hit, point] of hitsOfInterest(points, tried)) {
@@ -211,16 +217,20 @@ function stepOf(point: CrashPoint): string {
   return point.replace(/\.(before|after)$/, '')
 }
 
-/** The points at which a blow tells something: those beside a step, between steps that were not tried so before. */
-function hitsOfInterest(points: readonly CrashPoint[], tried: Set<string> | null): [hit: number, point: CrashPoint][] {
-  return [...points.entries()].filter(([hit, point]) => {
-    if (!isOfInterest(points, hit)) return false
+/** The points at which a blow tells something: those beside a step. */
+function hitsOfInterest(points: readonly CrashPoint[], tried: Tried | null): [hit: number, point: CrashPoint][] {
+  const hits = [...points.entries()].filter(([hit]) => isOfInterest(points, hit))
+  if (tried === null) return hits
+  const known = Math.max(0, ...tried.map(other => points.findIndex((point, place) => point !== other[place])))
+  tried.push(points)
+  const alike = new Map<string, number[]>()
+  for (const [hit, point] of hits.filter(([place]) => place >= known)) {
     const before = points.slice(0, hit).findLast(isStep)
     const surroundings = [before, point, points.slice(hit + 1).find(isStep)].join()
-    const isNew = tried === null || !tried.has(surroundings)
-    tried?.add(surroundings)
-    return isNew
-  })
+    alike.set(surroundings, [...(alike.get(surroundings) ?? []), hit])
+  }
+  const kept = new Set([...alike.values()].flatMap(same => [same[0], same.at(-1)]))
+  return hits.filter(([hit]) => kept.has(hit))
 }
 
 function isOfInterest(points: readonly CrashPoint[], hit: number): boolean {
