@@ -82,10 +82,4 @@ describe('an installation with an archive', () => {
     await archiveIs(200)
     expect((await merchant.cancel(archived.id)).payment.status).to.equal('refunded')
   })
-
-  it('finds archived payments after a restart of everything', async () => {
-    const payment = await archivedPayment('order-before-restart')
-    await service().restart()
-    expect(await merchant.read(payment.id)).to.deep.equal(payment)
-  })
 })

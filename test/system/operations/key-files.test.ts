@@ -4,10 +4,9 @@ import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
-import { SERVICE_SETTINGS } from '../../support/webhooks.js'
 
 describe('key files of a running service', () => {
-  const service = useService({ env: SERVICE_SETTINGS })
+  const service = useService()
   const merchant = new Merchant(service)
   const isUp = (): Promise<boolean> =>
     fetch(`${service().baseUrl}/v1/capabilities`).then(

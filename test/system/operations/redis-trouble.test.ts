@@ -36,34 +36,6 @@ describe('when the durable Redis is in trouble', () => {
     expect((await merchant.capture(before.payment.id)).payment.status).to.equal('captured')
   })
 
-  it('read-only, as a replica after a failover: 503, and all is well as soon as it is a master', async () => {
-    await admin('REPLICAOF', '127.0.0.1', '1')
-    try {
-      await refused()
-    } finally {
-      await admin('REPLICAOF', 'NO', 'ONE')
-    }
-  })
-
-  it('less durable while it runs: money stops, and goes on when it is durable again', async () => {
-    const held = await merchant.create({ capture: false })
-    for (const [setting, weak, durable] of [
-      ['appendonly', 'no', 'yes'],
-      ['appendfsync', 'everysec', 'always']
-    ] as const) {
-      await admin('CONFIG', 'SET', setting, weak)
-      try {
-        await until('requests are refused', async () => (await merchant.create({ waitS: 0 })).status === 503)
-        expect((await merchant.capture(held.payment.id)).status).to.equal(503)
-        expect((await merchant.read(held.payment.id)).status).to.equal('pre_authorized')
-      } finally {
-        await admin('CONFIG', 'SET', setting, durable)
-      }
-      await until('requests are taken', async () => (await merchant.create()).status === 201)
-    }
-    expect((await merchant.capture(held.payment.id)).payment.status).to.equal('captured')
-  })
-
   it('frozen: each process has one problem, which names it, and doctor finds one', async () => {
     service.kill('redis', 'SIGSTOP')
     try {

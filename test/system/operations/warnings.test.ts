@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createTestToken } from '../../../client/index.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { asOperator } from '../../support/merchant.js'
-import { type ServiceUnderTest, startService, useService } from '../../support/service.js'
+import { type ServiceUnderTest, startService } from '../../support/service.js'
 
 const PROCESSES = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
 const WRONG_MS = 400_000
@@ -32,19 +32,6 @@ async function troubledProcfile(): Promise<string> {
   })
   return `${lines.join('\n')}\n`
 }
-
-describe('the processes of a sound installation', () => {
-  const service = useService()
-
-  it('warn of nothing, and publish the difference of their clocks', async () => {
-    for (const name of PROCESSES) {
-      expect(await readinessOf(service(), name), name).to.deep.equal({ status: 200, warnings: {} })
-      const { text } = await service().ops(`${name}.1`, '/metrics')
-      const seconds = /^card_payments_clock_difference_seconds (.*)$/m.exec(text)?.[1]
-      expect(Number(seconds), name).to.be.within(-1, 1)
-    }
-  })
-})
 
 describe('the processes of an installation whose clocks are wrong', () => {
   let service: ServiceUnderTest
