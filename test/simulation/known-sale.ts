@@ -10,6 +10,7 @@ import type { Logger } from '../../runtime/log.js'
 import type { Acquirer } from '../../scripts/simulator/acquirer.js'
 import { saleBody } from '../../workers/network/sale-request.js'
 import { createReconcilingNetwork } from '../../workers/payments/reconciling-network.js'
+import { buyer } from '../support/payments.js'
 import type { RedisServer } from './redis-server.js'
 import type { World } from './world.js'
 
@@ -33,21 +34,7 @@ export function bookKnownSale(acquirer: Pick<Acquirer, 'answer'>, durable: Redis
       cvv: '123'
     },
     isStoredCard: false,
-    buyer: {
-      name: 'Maria da Silva',
-      email: 'maria@example.com',
-      document: '52998224725',
-      phone: '11987654321',
-      address: {
-        zipCode: '01310100',
-        street: 'Avenida Paulista',
-        number: '1000',
-        complement: null,
-        district: 'Bela Vista',
-        city: 'Sao Paulo',
-        state: 'SP'
-      }
-    }
+    buyer
   })
   acquirer.answer('POST', '/1/sales/', new URLSearchParams(), body ?? '')
   noteKnownSale(durable, account, 'never')

@@ -47,34 +47,23 @@ export class RedisData {
   }
 
   text(key: string): string | null {
-    const value = this.find(key)
-    if (value === undefined) return null
-    if (value.type !== 'string') throw wrongType()
-    return value.text
+    return this.#typed(key, 'string')?.text ?? null
   }
 
   hash(key: string): Hash | undefined {
-    const value = this.find(key)
-    if (value !== undefined && value.type !== 'hash') throw wrongType()
-    return value?.hash
+    return this.#typed(key, 'hash')?.hash
   }
 
   list(key: string): List | undefined {
-    const value = this.find(key)
-    if (value !== undefined && value.type !== 'list') throw wrongType()
-    return value?.list
+    return this.#typed(key, 'list')?.list
   }
 
   zset(key: string): SortedSet | undefined {
-    const value = this.find(key)
-    if (value !== undefined && value.type !== 'zset') throw wrongType()
-    return value?.zset
+    return this.#typed(key, 'zset')?.zset
   }
 
   set(key: string): Set<string> | undefined {
-    const value = this.find(key)
-    if (value !== undefined && value.type !== 'set') throw wrongType()
-    return value?.set
+    return this.#typed(key, 'set')?.set
   }
 
   ensureSet(key: string): Set<string> {
@@ -84,9 +73,7 @@ export class RedisData {
   }
 
   stream(key: string): Stream | undefined {
-    const value = this.find(key)
-    if (value !== undefined && value.type !== 'stream') throw wrongType()
-    return value?.stream
+    return this.#typed(key, 'stream')?.stream
   }
 
   ensureStream(key: string): Stream {
@@ -96,10 +83,16 @@ export class RedisData {
     this.values.set(key, { type: 'stream', stream })
     return stream
   }
+
+  #typed<T extends Value['type']>(key: string, type: T): Extract<Value, { type: T }> | undefined {
+    const value = this.find(key)
+    if (value === undefined || isOfType(value, type)) return value
+    throw new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+  }
 }
 
-function wrongType(): ReplyError {
-  return new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+function isOfType<T extends Value['type']>(value: Value, type: T): value is Extract<Value, { type: T }> {
+  return value.type === type
 }
 
 const commands: Readonly<Record<string, Command>> = {

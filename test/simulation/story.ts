@@ -7,6 +7,7 @@ import { paymentKeyOf } from '../../redis/keys.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens/tokens.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import { misbehavingAmounts } from '../../scripts/simulator/outcomes.js'
+import { buyer } from '../support/payments.js'
 import { touchSale } from './by-hand.js'
 import { nextLookMs } from './simulated-mover.js'
 import { report, type Stage, untilDone } from './stage.js'
@@ -137,15 +138,6 @@ export async function tokenise({ world, installation, client, outside }: Stage, 
 }
 
 export function aRequest(name: string, tokenId: string, amountCents: number, isManual: boolean): CreateRequest {
-  const address = {
-    zipCode: '01310100',
-    street: 'Avenida Paulista',
-    number: '1000',
-    complement: null,
-    district: 'Bela Vista',
-    city: 'Sao Paulo',
-    state: 'SP'
-  }
   return {
     terms: {
       externalReference: name,
@@ -157,7 +149,7 @@ export function aRequest(name: string, tokenId: string, amountCents: number, isM
       customer: BUYER,
       metadata: null
     },
-    buyer: { ...BUYER, document: '12345678909', phone: '11987654321', address },
+    buyer: { ...buyer, ...BUYER },
     source: { type: 'token', tokenId },
     cvv: null
   }
