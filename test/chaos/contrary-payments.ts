@@ -5,7 +5,6 @@ import { connect, disconnect, type Redis } from '../../redis/connection/connecti
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { reviewReasonOf } from '../../redis/operator/review.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
-import { createKnownSaleStore } from '../../redis/reconciliation/known-sale.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { auditEnd, type Books } from '../simulation/audit-contrary.js'
@@ -52,26 +51,6 @@ export interface ContraryStage {
   readonly redisUrl: string
   readonly dataDir: string
   readonly books: () => Promise<ContraryBooks>
-}
-
-/**
- * As in an account that is long in use: its records have shown what was voided, so one that leaves it out says that nothing
- * was. Before the trouble begins.
- */
-export async function noteVoidedShown(client: ChaosClient, redisUrl: string): Promise<void> {
-  const redis = await connect(redisUrl, 'commands', createLogger('operator', 'silent'), 'REDIS_URL')
-  const sales = createKnownSaleStore(redis)
-  try {
-    let known = await sales.read()
-    for (let tries = 1; known === null; tries++) {
-      client.begin(`order-before-${tries}`)
-      await client.idle(ANSWERED_WITHIN_MS)
-      known = await sales.read()
-    }
-    await sales.rememberVoided(known, known.notedAtMs, 'above_zero')
-  } finally {
-    await disconnect(redis)
-  }
 }
 
 /** Ends the client, lets three days pass at the service, and adds what the audit finds to `findings`. */

@@ -54,7 +54,7 @@ export async function startContraryThread(plan: Plan): Promise<ContraryThread> {
   }
 }
 
-/** An account leaves the field out in all its records: the simulator behind, which has the same account, does not. */
+/** An account leaves the field out in all its records, and the simulator does not. */
 const OF_THE_ACCOUNT: ContraryKind = 'never shows what is voided'
 /** Two kinds befall a sale at once now and then; many sales are served as they should be. */
 const SHARE = 0.05
@@ -68,6 +68,8 @@ if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerD
     speed: LATE_MS / horizonMs
   })
   server.acquirer.kinds = contraryKinds.filter(kind => kind !== OF_THE_ACCOUNT).map(kind => ({ kind, share: SHARE }))
+  // As the simulator behind, which has the same account: otherwise a record without the field says nothing.
+  server.acquirer.showsZeros = true
   await server.start()
   port.on('message', (order: ContraryPlace | 'books') => {
     if (order !== 'books') return void Object.assign(server, order)

@@ -14,13 +14,7 @@ import { createRandom } from '../simulation/random.js'
 import type { CrashPoint } from '../support/crash-steps.js'
 import { settingsOf } from './chaos-settings.js'
 import { ChaosClient, type Target } from './client.js'
-import {
-  auditContraryPayments,
-  CONTRARY_CENTS,
-  CONTRARY_EVERY,
-  type ContraryOutcome,
-  noteVoidedShown
-} from './contrary-payments.js'
+import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOutcome } from './contrary-payments.js'
 import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, advance, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
@@ -186,7 +180,6 @@ async function runOn(
   const earlier = isArchiving
     ? await earlierPayments(client, receiver, { rate, seconds: Math.ceil(seconds * EARLIER_PART), dataDir })
     : []
-  await noteVoidedShown(client, redis.redisUrl)
   progress('the service runs; trouble begins')
   const trouble = troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)

@@ -71,6 +71,8 @@ const DENIED_CARD = /[23578]$/
 export class ContraryAcquirer {
   /** What befalls new sales, each with its share of them. */
   kinds: readonly { readonly kind: ContraryKind; readonly share: number }[] = []
+  /** Whether its records show that nothing was voided of what was captured. */
+  showsZeros = false
   readonly sales = new Map<string, ContrarySale>()
   readonly calls: ContraryCall[] = []
   readonly deviations: Deviation[] = []
@@ -241,7 +243,7 @@ export class ContraryAcquirer {
   #show(saleId: string): WireAnswer {
     const seen = this.#seen(saleId)
     if (seen === null) return { status: 404, body: '', isLost: false }
-    const view = recordOf(seen)
+    const view = recordOf(seen, this.showsZeros)
     const contrary = shownBy(seen, view.Payment)
     const honest = json(200, contrary === null ? view : { ...view, Payment: contrary })
     const answer = queriedBy(seen, honest, this.#outside.dice)
