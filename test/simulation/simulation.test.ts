@@ -32,7 +32,6 @@ const FAULTS = [
   'clock differs',
   'redis clock jumps',
   'secrets clock jumps',
-  'notification late',
   'doubled request',
   'chargeback',
   'receiverFails',
@@ -61,7 +60,7 @@ const kinds: readonly Kind[] = [
     seeds: 20,
     flags: '--by-hand',
     world: { isTouched: true },
-    happens: ['by hand', 'record lags', 'unfinished', 'finished late']
+    happens: ['by hand', 'record lags', 'unfinished', 'finished late', 'notification late']
   },
   // Such a world takes ten times as long to compute as others.
   ...(['away', 'denying', 'throttled'] as const).map(trouble => ({
