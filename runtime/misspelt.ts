@@ -12,11 +12,18 @@ const LENGTH_MIN = 8
 const KUBERNETES_LINK = /^(?:tcp|udp):\/\//
 const UNITS = /_(?:MS|S|SECONDS|MINUTES|HOURS|DAYS)$/
 
+/** Part of another setting since v0.2.0. Ignored, they would change how long a hold lasts, or who can reach a process. */
+const MOVED: Readonly<Record<string, string>> = {
+  PREAUTH_TTL_DAYS_BY_BRAND: 'PREAUTH_TTL_DAYS (7,visa=5)',
+  NOTIFICATIONS_HOST: 'HOST'
+}
+
 /** A sentence for each variable of `env` that looks like one of `known`, or of these with `_FILE`, but is none. */
 export function misspeltVariables(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   const names = new Set(known.flatMap(name => [name, `${name}_FILE`]))
   return Object.entries(env).flatMap(([given, value = '']) => {
     if (names.has(given) || KUBERNETES_LINK.test(value)) return []
+    if (Object.hasOwn(MOVED, given)) return [`${given}: is part of ${MOVED[given]} now. Unset it`]
     // When the variable itself is set, the other one belongs to another program.
     const meant = [...names].find(name => !env[name] && isAlmost(given, name))
     return meant === undefined ? [] : [`${given}: is not known; did you mean ${meant}? Correct the name, or unset it`]

@@ -12,6 +12,13 @@ const problems = (env: NodeJS.ProcessEnv): string => {
 }
 
 describe('a misspelt variable', () => {
+  it('refuses what has become a part of another setting: ignored, it would change how long a hold lasts', () => {
+    expect(problems({ PREAUTH_TTL_DAYS_BY_BRAND: 'visa=5' })).to.equal(
+      'PREAUTH_TTL_DAYS_BY_BRAND: is part of PREAUTH_TTL_DAYS (7,visa=5) now. Unset it'
+    )
+    expect(problems({ NOTIFICATIONS_HOST: '0.0.0.0' })).to.contain('is part of HOST now')
+  })
+
   for (const [given, meant] of [
     ['REDIS_URI', 'REDIS_URL'],
     ['REDISURL', 'REDIS_URL'],
