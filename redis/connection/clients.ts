@@ -38,6 +38,18 @@ const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.mi
 /** The replies keep the shapes of RESP2, which the stores read. */
 type Options = RedisOptions & { replyMapping: 'legacy' }
 
+/**
+ * A client that is closed during a TLS handshake gets two errors: the certificate that it does not trust, and the answer of the
+ * server to the end of the stream. It listens for the first one, and an error without a listener ends the process.
+ */
+const { disconnect } = Single.prototype
+const ignore = (): void => undefined
+Single.prototype.disconnect = function disconnectQuietly(this: Single, isReconnecting?: boolean): void {
+  // Once for each stream: the client may be told again and again.
+  this.stream?.off('error', ignore).on('error', ignore)
+  disconnect.call(this, isReconnecting)
+}
+
 /** `onErrorReply` sees every error that the server answers, before the caller does. */
 export function createClient(
   address: RedisAddress,
