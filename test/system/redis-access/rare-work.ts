@@ -33,6 +33,7 @@ import { defineNamedScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent } from '../../../redis/webhooks/logged-event.js'
+import { encodeConcluded } from '../../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../../runtime/delay.js'
@@ -92,13 +93,16 @@ async function fillEvents(admin: Redis, paymentId: string): Promise<void> {
 const replay: Work = async (redis, admin) => {
   const change = testChange(aPayment().terms.id, Date.now())
   await fillEvents(admin, change.paymentId)
-  await new WebhookLog(redis, PARTITIONS).replay(loggedEvent(MERCHANT, 'delivered', change))
+  const listed = encodeConcluded({ change, attempts: [] })
+  await admin.zadd(keys.webhookUndeliverable(PARTITION, MERCHANT), change.occurredAtMs, listed)
+  await new WebhookLog(redis, PARTITIONS).replay({ ...loggedEvent(MERCHANT, 'undeliverable', change), listed })
 }
 
 const restore: Work = async (redis, admin) => {
   const payment = await storePayment(admin, { atMs: Date.now(), status: 'captured', saleId: 's' })
   await admin.del(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))
-  await restorePayment(unreplicated(redis), { ...payment, version: 9 }, Date.now())
+  const progress = { ...payment.progress, references: { ...payment.progress.references, saleId: 's' } }
+  await restorePayment(unreplicated(redis), { ...payment, version: 9, progress }, Date.now())
 }
 
 const move: Work = async (redis, admin) => {
