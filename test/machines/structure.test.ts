@@ -94,31 +94,6 @@ describe('the words of a payment', () => {
   })
 })
 
-describe('the structural tests', () => {
-  const broken = (config: object): Chart => readChart(createMachine({ id: 'broken', ...config }))
-
-  it('see a misspelt key', () => {
-    expect(unknownKeys({ id: 'a', states: { b: { onn: {} } } }, 'a', MACHINE_KEYS)).to.deep.equal(['a.b: onn'])
-    const transition = { states: { b: { on: { GO: [{ taget: 'c' }] } } } }
-    expect(unknownKeys(transition, 'a', MACHINE_KEYS)).to.deep.equal(['a.b on GO: taget'])
-  })
-
-  it('see a state that nothing reaches', () => {
-    const chart = broken({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: {}, lost: {} } })
-    expect([...reachable(chart)]).to.deep.equal(['a', 'b'])
-  })
-
-  it('see an inline function, which no diagram can show', () => {
-    expect(() => broken({ initial: 'a', states: { a: { on: { GO: { actions: () => undefined } } } } })).to.throw(
-      'inline'
-    )
-  })
-
-  it('see a target that does not exist', () => {
-    expect(() => broken({ initial: 'a', states: { a: { on: { GO: 'nowhere' } } } })).to.throw('nowhere')
-  })
-})
-
 function unknownKeys(config: unknown, name: string, allowed: readonly string[]): string[] {
   const node = objectOf(config)
   const own = Object.keys(node).filter(key => !allowed.includes(key))

@@ -81,13 +81,16 @@ export function found(status: Sale['status'], sale: Partial<Sale> = {}, more: ob
   return { type: 'FOUND', sale: aSale({ status, ...closed, ...sale }), isOther: false, duplicateSaleId: null, ...more }
 }
 
-/** One decision: the payment, the event, and what it means. */
-export type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+/** Decisions by their names: the payment, or its status when it got there without trouble, the event, and what that means. */
+export type Rows = Readonly<
+  Record<string, readonly [given: PaymentStatus | ReturnType<typeof inStatus>, event: EventInput, means: Meaning]>
+>
 
 /** One test for each row, which compares only what the row names. `ofEvents`: the names begin with the type of the event. */
-export function describeRows(title: string, rows: readonly Row[], ofEvents = false): void {
+export function describeRows(title: string, rows: Rows, ofEvents = false): void {
   describe(title, () => {
-    for (const [name, { mode, progress }, event, means] of rows) {
+    for (const [name, [given, event, means]] of Object.entries(rows)) {
+      const { mode, progress } = typeof given === 'string' ? inStatus(given) : given
       it(ofEvents ? `${event.type}: ${name}` : name, () => {
         const payment = aPayment({ terms: { captureMode: mode }, progress })
         const all = flat(decide(payment, { nowMs: NOW, ...event } as PaymentEvent, policy))

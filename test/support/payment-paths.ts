@@ -1,12 +1,11 @@
 /**
  * Generated ways through the life of a payment, in the form in which tests use them: a title, the steps, and what has to
- * be true after each. The pure machine runs all of them; the same ones can be driven over HTTP with a card network that
- * gives the answers of `networkAnswers`.
+ * be true after each. The pure machine runs all of them.
  */
 import { type ChartTransition, candidates, readChart } from '../../machines/chart.js'
 import { type PaymentStatus, placeOf } from '../../machines/model.js'
 import { classify } from '../../machines/payment/classify.js'
-import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { examplePolicy } from '../../scripts/docs/payment-paths/example-payment.js'
 import type { World } from '../../scripts/docs/payment-paths/payment-world.js'
@@ -54,17 +53,6 @@ export function pathsOverTransitions(): TitledPath[] {
 /** Every path that is one event longer than the shortest way to a situation. */
 export function allPaths(): PaymentPath[] {
   return modes.flatMap(allEdges)
-}
-
-/**
- * The calls of a path in their order, each with the event that answered it. RESUMED and POISONED are no answers: there
- * the worker died while the call was under way.
- */
-export function networkAnswers(path: PaymentPath): { readonly call: Effect; readonly answer: PaymentEvent }[] {
-  return path.steps.flatMap(({ event }, index) => {
-    const call = before(path, index).underWay
-    return call === null ? [] : { call, answer: event }
-  })
 }
 
 /** The world in which the step was taken. */

@@ -1,4 +1,4 @@
-import { describeRows, type EventInput, found, inStatus, LATER, NOW, type Row } from '../../support/decisions.js'
+import { describeRows, type EventInput, found, inStatus, LATER, NOW, type Rows } from '../../support/decisions.js'
 import { aDoubt, policy, references } from '../../support/payments.js'
 
 const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
@@ -8,16 +8,14 @@ const horizonMs = policy.notFoundHorizonMs
 const duplicate = { duplicateSaleId: 'another-sale' }
 const watched = { phase: 'watched' as const, reconciliation: aDoubt(NOW - policy.notFoundHorizonMs, { nextAtMs: NOW }) }
 
-const pending: Row[] = [
-  ['asks the issuer', inStatus('pending'), { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
-  [
-    'is captured in one step',
-    inStatus('pending'),
+const pending: Rows = {
+  'asks the issuer': ['pending', { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
+  'is captured in one step': [
+    'pending',
     approved(true),
     { status: 'captured', captured: 1_000, result: 'succeeded', effect: null, wake: null }
   ],
-  [
-    'holds the amount, and has a wake-up at the end of the window',
+  'holds the amount, and has a wake-up at the end of the window': [
     inStatus('pending', { mode: 'manual' }),
     approved(false),
     {
@@ -28,259 +26,207 @@ const pending: Row[] = [
       operation: 'authorization succeeded'
     }
   ],
-  [
-    'continues with the capture that was asked for, under the same request',
-    inStatus('pending'),
+  'continues with the capture that was asked for, under the same request': [
+    'pending',
     approved(false),
     { status: 'capturing', phase: 'sending', effect: 'capture 1000', result: null, operation: 'capture in_progress' }
   ],
-  [
-    'takes what the network captured although only a hold was asked for',
+  'takes what the network captured although only a hold was asked for': [
     inStatus('pending', { mode: 'manual' }),
     approved(true),
     { status: 'captured', captured: 1_000 }
   ],
-  [
-    'fails when declined',
-    inStatus('pending'),
+  'fails when declined': [
+    'pending',
     declined,
     { status: 'failed', error: 'card_declined', declinedCode: '05', result: 'failed', wake: null }
   ],
-  [
-    'fails when rejected',
-    inStatus('pending'),
+  'fails when rejected': [
+    'pending',
     { type: 'REJECTED', code: 'http_401' },
     { status: 'failed', error: 'provider_rejected', declinedCode: null }
   ],
-  [
-    'fails when it was not sent',
-    inStatus('pending'),
+  'fails when it was not sent': [
+    'pending',
     { type: 'NOT_SENT', reason: 'refused' },
     { status: 'failed', error: 'network_unavailable', result: 'failed', wake: null }
   ],
-  [
-    'fails when no worker took it in time',
-    inStatus('pending'),
+  'fails when no worker took it in time': [
+    'pending',
     { type: 'OVERDUE' },
     { status: 'failed', error: 'authorization_overdue', result: 'failed', effect: null, wake: null }
   ],
-  [
-    'fails when the card is gone',
-    inStatus('pending'),
+  'fails when the card is gone': [
+    'pending',
     { type: 'CARD_MISSING', failure: 'invalid_token' },
     { status: 'failed', error: 'invalid_token' }
   ],
-  [
-    'fails when the card data cannot be opened',
-    inStatus('pending'),
+  'fails when the card data cannot be opened': [
+    'pending',
     { type: 'CARD_MISSING', failure: 'card_unreadable' },
     { status: 'failed', error: 'card_unreadable', result: 'failed', wake: null }
   ],
-  [
-    'is unknown without a conclusive answer, and is asked about soon',
-    inStatus('pending'),
+  'is unknown without a conclusive answer, and is asked about soon': [
+    'pending',
     ambiguous,
     { status: 'unknown', operation: 'authorization unknown', wake: 2_000, result: null, effect: null }
   ],
-  [
-    'is unknown when redelivered',
-    inStatus('pending'),
-    { type: 'RESUMED' },
-    { status: 'unknown', effect: null, wake: 2_000 }
-  ],
-  [
-    'is unknown and listed when poisoned',
-    inStatus('pending'),
+  'is unknown when redelivered': ['pending', { type: 'RESUMED' }, { status: 'unknown', effect: null, wake: 2_000 }],
+  'is unknown and listed when poisoned': [
+    'pending',
     { type: 'POISONED' },
     { status: 'unknown', reviewReason: 'poisoned' }
   ]
-]
+}
 
-const unknown: Row[] = [
-  ['asks', inStatus('unknown'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
-  [
-    'is captured as the record says',
-    inStatus('unknown'),
+const unknown: Rows = {
+  asks: ['unknown', { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'is captured as the record says': [
+    'unknown',
     found('captured'),
     { status: 'captured', captured: 1_000, result: 'succeeded' }
   ],
-  [
-    'holds what the record holds; the window counts from the creation',
+  'holds what the record holds; the window counts from the creation': [
     inStatus('unknown', { mode: 'manual' }),
     found('authorised', { status: 'authorised', capturedCents: 0 }),
     { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
   ],
-  [
-    'lists it for manual review when the record holds another amount',
+  'lists it for manual review when the record holds another amount': [
     inStatus('unknown', { mode: 'manual' }),
     found('authorised', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
     { status: 'pre_authorized', reviewReason: 'figures_differ' }
   ],
-  [
-    'notes what was captured, and lists it for manual review when another amount was asked for',
-    inStatus('unknown'),
+  'notes what was captured, and lists it for manual review when another amount was asked for': [
+    'unknown',
     found('captured', { amountCents: 900, capturedCents: 900 }),
     { status: 'captured', captured: 900, reviewReason: 'figures_differ' }
   ],
-  [
-    'goes on with the capture that was asked for',
-    inStatus('unknown'),
+  'goes on with the capture that was asked for': [
+    'unknown',
     found('authorised', { status: 'authorised', capturedCents: 0 }),
     { status: 'capturing', effect: 'capture 1000', result: null }
   ],
-  [
-    'fails when it was denied',
-    inStatus('unknown'),
+  'fails when it was denied': [
+    'unknown',
     found('denied'),
     { status: 'failed', error: 'card_declined', result: 'failed' }
   ],
-  ['fails when it was undone', inStatus('unknown'), found('voided'), { status: 'failed', error: 'provider_rejected' }],
-  [
-    'voids a duplicate first',
-    inStatus('unknown'),
+  'fails when it was undone': ['unknown', found('voided'), { status: 'failed', error: 'provider_rejected' }],
+  'voids a duplicate first': [
+    'unknown',
     found('captured', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
-  [
-    'looks again when the duplicate is gone',
-    inStatus('unknown'),
-    approved(false),
-    { status: 'unknown', effect: 'query' }
-  ],
-  [
-    'does not believe an absence before the horizon',
-    inStatus('unknown'),
+  'looks again when the duplicate is gone': ['unknown', approved(false), { status: 'unknown', effect: 'query' }],
+  'does not believe an absence before the horizon': [
+    'unknown',
     { type: 'ABSENT' },
     { status: 'unknown', wake: 5_000, result: null }
   ],
-  [
-    'believes it from the horizon on, and looks once more much later',
-    inStatus('unknown'),
+  'believes it from the horizon on, and looks once more much later': [
+    'unknown',
     { type: 'ABSENT', nowMs: LATER },
     { status: 'failed', phase: 'watched', error: 'network_unavailable', result: 'failed', wake: 7 * horizonMs }
   ],
-  [
-    'asks on while there is no answer',
-    inStatus('unknown'),
+  'asks on while there is no answer': [
+    'unknown',
     { type: 'NO_ANSWER', reason: 'cut' },
     { status: 'unknown', wake: 10_000, reviewReason: null }
   ],
-  [
-    'keeps the reason for which it is listed',
+  'keeps the reason for which it is listed': [
     inStatus('unknown', { reviewReason: 'duplicate_sale' }),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
     { reviewReason: 'duplicate_sale' }
   ],
-  [
-    'is listed for what comes of a query, no longer for its age',
+  'is listed for what comes of a query, no longer for its age': [
     inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
     found('captured', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
-  [
-    'asks on while the network does not know',
-    inStatus('unknown'),
-    found('unfinished'),
-    { status: 'unknown', wake: 5_000 }
-  ],
-  [
-    'reads a return code that was found as one that was answered at once',
-    inStatus('unknown'),
+  'asks on while the network does not know': ['unknown', found('unfinished'), { status: 'unknown', wake: 5_000 }],
+  'reads a return code that was found as one that was answered at once': [
+    'unknown',
     found('denied', { status: 'denied', capturedCents: 0, declinedCode: '57' }),
     { status: 'failed', error: 'card_expired', declinedCode: '57' }
   ],
-  [
-    'is listed for manual review after three days, and reconciled on',
-    inStatus('unknown'),
+  'is listed for manual review after three days, and reconciled on': [
+    'unknown',
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
     { status: 'unknown', reviewReason: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
   ],
-  [
-    'keeps its wake-up when a query is poisoned',
-    inStatus('unknown'),
+  'keeps its wake-up when a query is poisoned': [
+    'unknown',
     { type: 'POISONED' },
     { status: 'unknown', reviewReason: 'poisoned', wake: 5_000 }
   ],
-  [
-    'takes no capture now',
-    inStatus('unknown'),
+  'takes no capture now': [
+    'unknown',
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'operation_in_progress' }
   ],
-  [
-    'remembers a chargeback',
-    inStatus('unknown'),
+  'remembers a chargeback': [
+    'unknown',
     { type: 'NETWORK_NOTIFICATION', reported: 'change' },
     { status: 'unknown', effect: null, wake: 0 }
   ]
-]
+}
 
-const failed: Row[] = [
-  ['is looked for', inStatus('failed', watched), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
-  [
-    'is settled when there is no sale',
+const failed: Rows = {
+  'is looked for': [inStatus('failed', watched), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'is settled when there is no sale': [
     inStatus('failed', watched),
     { type: 'ABSENT' },
     { phase: 'settled', wake: null, reviewReason: null }
   ],
-  ['is settled when it was denied', inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
-  [
-    'voids a late sale',
+  'is settled when it was denied': [inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
+  'voids a late sale': [
     inStatus('failed', watched),
     found('captured'),
     { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure', wake: 5_000 }
   ],
-  [
-    'voids a late hold',
+  'voids a late hold': [
     inStatus('failed', watched),
     found('authorised'),
     { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
-  ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
-  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 15_000 }],
-  [
-    'is settled when the late sale is gone',
+  'looks again after the void': [inStatus('failed', watched), approved(false), { effect: 'query' }],
+  'tries the void again': [inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 15_000 }],
+  'is settled when the late sale is gone': [
     inStatus('failed', watched),
     found('voided'),
     { phase: 'settled', wake: null }
   ],
-  [
-    'voids a second late sale too',
+  'voids a second late sale too': [
     inStatus('failed', watched),
     found('voided', {}, duplicate),
     { phase: 'watched', effect: 'void' }
   ],
-  [
-    'looks on without an answer',
+  'looks on without an answer': [
     inStatus('failed', watched),
     { type: 'NO_ANSWER', reason: 'cut' },
     { phase: 'watched', wake: 15_000 }
   ],
-  [
-    'is concluded by an operator who has seen that there is no sale',
+  'is concluded by an operator who has seen that there is no sale': [
     inStatus('failed', { ...watched, reviewReason: 'unresolved_for_long' }),
     { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: LATER },
     { status: 'failed', phase: 'settled', wake: null, reviewReason: null, result: null }
   ],
-  [
-    'is never called booked: the service has no sale of it',
+  'is never called booked: the service has no sale of it': [
     inStatus('failed', watched),
     { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
     { refused: 'invalid_state' }
   ],
-  [
-    'takes no capture',
-    inStatus('failed'),
+  'takes no capture': [
+    'failed',
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }
   ],
-  [
-    'takes no cancel',
-    inStatus('failed'),
+  'takes no cancel': [
+    'failed',
     { type: 'CANCEL', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }
   ]
-]
+}
 
 for (const [status, rows] of Object.entries({ pending, unknown, failed }))
   describeRows(`a payment that is ${status}`, rows, true)

@@ -7,7 +7,7 @@ import {
   inStatus,
   LATER,
   NOW,
-  type Row
+  type Rows
 } from '../../support/decisions.js'
 import { policy, references } from '../../support/payments.js'
 
@@ -27,149 +27,123 @@ const otherSale: EventInput = found('captured', {}, { isOther: true })
 const nothingCaptured: EventInput = found('captured', { capturedCents: 0 })
 const closedWithoutRefund: EventInput = found('voided', { capturedCents: 1_000, voidedCents: 0 })
 
-const tables: Record<string, Row[]> = {
-  'an authorisation in doubt': [
-    [
-      'is not taken from a record in another currency',
-      inStatus('unknown'),
-      otherCurrency,
-      { status: 'unknown', ...listed }
-    ],
-    [
-      'is not taken from another sale',
+const tables: Readonly<Record<string, Rows>> = {
+  'an authorisation in doubt': {
+    'is not taken from a record in another currency': ['unknown', otherCurrency, { status: 'unknown', ...listed }],
+    'is not taken from another sale': [
       inStatus('unknown', { references }),
       otherSale,
       { status: 'unknown', ...listed }
     ],
-    ['is not captured with an amount of 0', inStatus('unknown'), nothingCaptured, { status: 'unknown', ...listed }],
-    [
-      'is booked when an operator says so of a sale that the record names',
+    'is not captured with an amount of 0': ['unknown', nothingCaptured, { status: 'unknown', ...listed }],
+    'is booked when an operator says so of a sale that the record names': [
       inStatus('unknown', { references, ...listed }),
       { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'succeeded', reviewReason: null }
     ],
-    [
-      'is held when an operator says so of a pre-authorisation',
+    'is held when an operator says so of a pre-authorisation': [
       inStatus('unknown', { references, mode: 'manual', ...listed }),
       { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
       { status: 'pre_authorized', result: 'succeeded', reviewReason: null }
     ]
-  ],
-  'a pre-authorisation': [
-    [
-      'that was charged all the same is captured, and listed',
+  },
+  'a pre-authorisation': {
+    'that was charged all the same is captured, and listed': [
       inStatus('pending', { mode: 'manual' }),
       { type: 'APPROVED', isCaptured: true, references },
       { status: 'captured', captured: 1_000, ...listed }
     ],
-    [
-      'that the record shows as charged is captured, and listed',
+    'that the record shows as charged is captured, and listed': [
       inStatus('unknown', { mode: 'manual' }),
       found('captured'),
       { status: 'captured', captured: 1_000, ...listed }
     ]
-  ],
-  'a captured payment': [
-    [
-      'is listed for a record in another currency',
+  },
+  'a captured payment': {
+    'is listed for a record in another currency': [
       inStatus('captured', reported()),
       otherCurrency,
       { status: 'captured', ...listed }
     ],
-    ['is listed for another sale', inStatus('captured', reported()), otherSale, { status: 'captured', ...listed }],
-    [
-      'keeps its refunds when the record closes the sale without them',
+    'is listed for another sale': [inStatus('captured', reported()), otherSale, { status: 'captured', ...listed }],
+    'keeps its refunds when the record closes the sale without them': [
       inStatus('partially_refunded', reported('denied_refund')),
       { ...closedWithoutRefund, nowMs: LATER },
       { status: 'partially_refunded', refunded: 300, ...listed }
     ],
-    [
-      'keeps its refunds when a record that reports nothing shows less',
+    'keeps its refunds when a record that reports nothing shows less': [
       inStatus('partially_refunded', reported('own')),
       { ...found('captured', { voidedCents: 0 }), nowMs: LATER },
       { status: 'partially_refunded', refunded: 300, ...listed }
     ],
-    [
-      'takes the larger amount that the network captured, and is listed',
+    'takes the larger amount that the network captured, and is listed': [
       inStatus('captured', { capturedCents: 600, ...reported('own') }),
       found('captured', { capturedCents: 1_000 }),
       { captured: 1_000, ...listed }
     ],
-    [
-      'is listed when the released rest counts as voided, and stays refundable',
+    'is listed when the released rest counts as voided, and stays refundable': [
       inStatus('captured', { capturedCents: 600, ...reported('own') }),
       found('captured', { capturedCents: 600, voidedCents: 400 }),
       { captured: 600, refunded: 0, ...listed }
     ],
-    [
-      'is compared at the horizon, too, when the first record agrees',
+    'is compared at the horizon, too, when the first record agrees': [
       inStatus('captured', { capturedCents: 600, ...own() }),
       found('captured', { capturedCents: 600 }),
       { wake: 540_000, reviewReason: null }
     ],
-    [
-      'is confirmed by a record that agrees at the horizon',
+    'is confirmed by a record that agrees at the horizon': [
       inStatus('captured', { capturedCents: 600, ...own(NOW - policy.notFoundHorizonMs) }),
       found('captured', { capturedCents: 600 }),
       { wake: null, reviewReason: null }
     ],
-    [
-      'is listed at the horizon for a refund that was refused and booked',
+    'is listed at the horizon for a refund that was refused and booked': [
       inStatus('captured', own(NOW - policy.notFoundHorizonMs)),
       found('captured', { voidedCents: 300 }),
       { refunded: 0, ...listed }
     ],
-    [
-      'is compared again after each refusal, also while an earlier look is due later',
+    'is compared again after each refusal, also while an earlier look is due later': [
       inStatus('refunding', { notification: { ...own(NOW - 500_000).notification, nextAtMs: NOW + 100_000 } }),
       refused,
       { status: 'captured', result: 'failed', wake: 60_000 }
     ],
-    [
-      'keeps looking for a reported chargeback when a refund is refused',
+    'keeps looking for a reported chargeback when a refund is refused': [
       inStatus('refunding', reported('denied_refund')),
       refused,
       { status: 'captured', wake: 0 }
     ]
-  ],
-  'a refund in doubt': [
-    ['is not taken from a record in another currency', refundInDoubt(), otherCurrency, stays],
-    [
-      'is not sent again without knowing what was voided',
+  },
+  'a refund in doubt': {
+    'is not taken from a record in another currency': [refundInDoubt(), otherCurrency, stays],
+    'is not sent again without knowing what was voided': [
       refundInDoubt(),
       { ...found('captured', { voidedCents: null }), nowMs: LATER },
       stays
     ],
-    [
-      'waits for a record that does not say what was voided',
+    'waits for a record that does not say what was voided': [
       refundInDoubt(),
       found('captured', { voidedCents: null }),
       { phase: 'reconciling', result: null, effect: null, reviewReason: null }
     ],
-    ['is not taken from a sale that is closed with nothing voided', refundInDoubt(), closedWithoutRefund, stays],
-    [
-      'is booked beside a released rest that counts as voided',
+    'is not taken from a sale that is closed with nothing voided': [refundInDoubt(), closedWithoutRefund, stays],
+    'is booked beside a released rest that counts as voided': [
       refundInDoubt({ capturedCents: 600 }),
       found('captured', { capturedCents: 600, voidedCents: 700 }),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
-    [
-      'is not booked by a released rest that counts as voided',
+    'is not booked by a released rest that counts as voided': [
       refundInDoubt({ capturedCents: 600 }),
       found('captured', { capturedCents: 600, voidedCents: 400 }),
       { phase: 'reconciling', result: null, refunded: 0 }
     ],
-    [
-      'of the amount of the released rest is not decided by a record that may count it',
+    'of the amount of the released rest is not decided by a record that may count it': [
       refundInDoubt({ capturedCents: 700 }),
       found('captured', { capturedCents: 700, voidedCents: 300 }),
       stays
     ]
-  ],
-  'an approval': [
-    [
-      'of a capture that states another amount is compared with the record',
-      inStatus('capturing'),
+  },
+  'an approval': {
+    'of a capture that states another amount is compared with the record': [
+      'capturing',
       {
         type: 'APPROVED',
         isCaptured: true,
@@ -178,9 +152,8 @@ const tables: Record<string, Row[]> = {
       },
       { phase: 'reconciling', effect: 'query', result: null }
     ],
-    [
-      'of a refund in part that closes the sale is compared with the record',
-      inStatus('refunding'),
+    'of a refund in part that closes the sale is compared with the record': [
+      'refunding',
       {
         type: 'APPROVED',
         isCaptured: false,
@@ -189,9 +162,8 @@ const tables: Record<string, Row[]> = {
       },
       { phase: 'reconciling', effect: 'query', result: null }
     ],
-    [
-      'of a refund that states another sum is compared with the record',
-      inStatus('refunding'),
+    'of a refund that states another sum is compared with the record': [
+      'refunding',
       {
         type: 'APPROVED',
         isCaptured: true,
@@ -200,9 +172,8 @@ const tables: Record<string, Row[]> = {
       },
       { phase: 'reconciling', effect: 'query', result: null }
     ],
-    [
-      'of a refund in part is confirmed by the record later',
-      inStatus('refunding'),
+    'of a refund in part is confirmed by the record later': [
+      'refunding',
       {
         type: 'APPROVED',
         isCaptured: true,
@@ -211,33 +182,29 @@ const tables: Record<string, Row[]> = {
       },
       { status: 'partially_refunded', refunded: 300, wake: 60_000, result: 'succeeded' }
     ]
-  ],
-  'less authorised than was asked for': [
-    [
-      'can be captured up to that amount',
+  },
+  'less authorised than was asked for': {
+    'can be captured up to that amount': [
       inStatus('unknown', { mode: 'manual' }),
       found('authorised', { amountCents: 700, capturedCents: 0 }),
       { status: 'pre_authorized', ...listed }
     ],
-    [
-      'is what a payment with capture captures',
-      inStatus('unknown'),
+    'is what a payment with capture captures': [
+      'unknown',
       found('authorised', { amountCents: 700, capturedCents: 0 }),
       { status: 'capturing', effect: 'capture 700', ...listed }
     ],
-    [
-      'bounds a capture',
+    'bounds a capture': [
       inStatus('pre_authorized', { authorizedCents: 700 }),
       { type: 'CAPTURE', amountCents: 701, idempotencyKey: 'k' },
       { refused: 'amount_exceeds_authorized' }
     ],
-    [
-      'is what a capture without an amount takes',
+    'is what a capture without an amount takes': [
       inStatus('pre_authorized', { authorizedCents: 700 }),
       { type: 'CAPTURE', amountCents: null, idempotencyKey: 'k' },
       { status: 'capturing', effect: 'capture 700' }
     ]
-  ]
+  }
 }
 
 for (const [title, rows] of Object.entries(tables)) describeRows(title, rows)

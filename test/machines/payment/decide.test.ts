@@ -55,12 +55,6 @@ describe('decide', () => {
     expect(progress.references).to.deep.equal(references)
   })
 
-  it('counts one version up with each change, and none for a query', () => {
-    const unknown = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, { type: 'RECONCILE' })
-    expect(unknown.map(({ payment }) => payment.version)).to.deep.equal([2, 2])
-    expect(last(unknown)).to.include({ isChanged: false })
-  })
-
   it('gives the result to the request that waits for it, once, also when the answer came late', () => {
     const life = live(
       manual,
@@ -96,13 +90,6 @@ describe('decide', () => {
     const life = live(aPayment(), held, { type: 'REJECTED', code: '842' })
     expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal(['capturing', 'pre_authorized'])
     expect(wakeTimes(last(life).payment, at(1), policy).expiryAtMs).to.equal(at(1) + 7 * DAY_MS)
-  })
-
-  it('asks with growing gaps, the last of which repeats', () => {
-    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), isOther: false, duplicateSaleId: null }
-    const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unfinished, unfinished, unfinished)
-    const gaps = life.map(({ payment }, index) => (payment.progress.reconciliation?.nextAtMs ?? 0) - at(index + 1))
-    expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
   })
 
   it('counts the horizon from the last moment at which a request can have left', () => {
@@ -164,5 +151,29 @@ describe('decide', () => {
     expect(history[0]).to.include({ event: 'AMBIGUOUS', atMs: at(1) })
     expect(history[20]).to.deep.include({ event: 'LEFT_OUT', times: 5_001 - 99 })
     expect(history.at(-1)).to.include({ event: 'NO_ANSWER', atMs: at(5_001) })
+  })
+})
+
+describe('amounts that would not add up', () => {
+  const [{ payment: captured }] = live(aPayment(), { ...held, isCaptured: true }) as [Taken]
+  const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' } as const
+  const [{ payment: refunding }] = live(captured, refund) as [Taken]
+
+  it('leave the figures of an outcome as they are, send nothing, and list the payment for manual review', () => {
+    const damaged = { ...refunding, progress: { ...refunding.progress, capturedCents: 200 } }
+    const decision = last(live(damaged, done))
+    expect(decision).to.include({ effect: null, isChanged: true, operationResult: null })
+    expect(decision.problem).to.equal('APPROVED not taken: the amounts would not add up')
+    expect(decision.payment.version).to.equal(damaged.version + 1)
+    expect(decision.payment.progress).to.deep.equal({ ...damaged.progress, reviewReason: 'figures_differ' })
+    expect(decision.payment.history.at(-1)).to.include({ event: 'APPROVED', status: 'refunding' })
+  })
+
+  it('refuse a request', () => {
+    const overdrawn = { ...captured, progress: { ...captured.progress, refundedCents: -1 } }
+    expect(decide(overdrawn, { ...refund, nowMs: at(1) }, policy)).to.deep.equal({
+      kind: 'refused',
+      code: 'amount_exceeds_refundable'
+    })
   })
 })

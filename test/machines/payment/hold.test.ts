@@ -7,7 +7,7 @@ import {
   KEY,
   LATER,
   NOW,
-  type Row
+  type Rows
 } from '../../support/decisions.js'
 import { aDoubt, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
@@ -40,322 +40,259 @@ const releasing = inStatus('expired', { reconciliation: aDoubt(NOW - 10_000, { n
 /** Asked about for long, and a void was sent again a moment ago. */
 const releasingLater = inStatus('expired', { reconciliation: aDoubt(LATER - 10_000, { attempts: 7, nextAtMs: LATER }) })
 
-const tables: Record<string, Row[]> = {
-  pre_authorized: [
-    [
-      'sends the whole capture',
-      inStatus('pre_authorized'),
+const tables: Readonly<Record<string, Rows>> = {
+  pre_authorized: {
+    'sends the whole capture': [
+      'pre_authorized',
       capture(null),
       { status: 'capturing', effect: 'capture 1000', operation: 'capture in_progress', wake: null }
     ],
-    ['sends a part', inStatus('pre_authorized'), capture(600), { status: 'capturing', effect: 'capture 600' }],
-    [
-      'takes no more than is held',
-      inStatus('pre_authorized'),
-      capture(1_001),
-      { refused: 'amount_exceeds_authorized' }
-    ],
-    ['is captured until the last moment', inStatus('pre_authorized'), capture(null, DUE - 1), { status: 'capturing' }],
-    ['is too late at the end itself', inStatus('pre_authorized'), capture(null, DUE), { refused: 'preauth_expired' }],
-    [
-      'voids the hold',
-      inStatus('pre_authorized'),
+    'sends a part': ['pre_authorized', capture(600), { status: 'capturing', effect: 'capture 600' }],
+    'takes no more than is held': ['pre_authorized', capture(1_001), { refused: 'amount_exceeds_authorized' }],
+    'is captured until the last moment': ['pre_authorized', capture(null, DUE - 1), { status: 'capturing' }],
+    'is too late at the end itself': ['pre_authorized', capture(null, DUE), { refused: 'preauth_expired' }],
+    'voids the hold': [
+      'pre_authorized',
       cancel(null),
       { status: 'cancelling', effect: 'void', operation: 'cancel in_progress' }
     ],
-    [
-      'voids it when the whole amount is named',
-      inStatus('pre_authorized'),
+    'voids it when the whole amount is named': [
+      'pre_authorized',
       cancel(1_000),
       { status: 'cancelling', effect: 'void' }
     ],
-    ['is not voided in part', inStatus('pre_authorized'), cancel(999), { refused: 'partial_void' }],
-    [
-      'does not expire early',
-      inStatus('pre_authorized'),
-      { type: 'EXPIRE', nowMs: DUE - 1 },
-      { refused: 'invalid_state' }
-    ],
-    [
-      'is asked about on time, before it is voided',
-      inStatus('pre_authorized'),
+    'is not voided in part': ['pre_authorized', cancel(999), { refused: 'partial_void' }],
+    'does not expire early': ['pre_authorized', { type: 'EXPIRE', nowMs: DUE - 1 }, { refused: 'invalid_state' }],
+    'is asked about on time, before it is voided': [
+      'pre_authorized',
       { type: 'EXPIRE', nowMs: DUE },
       { status: 'pre_authorized', effect: 'query', isChanged: false }
     ],
-    [
-      'expires when it was not captured, and is released',
-      inStatus('pre_authorized'),
+    'expires when it was not captured, and is released': [
+      'pre_authorized',
       due(found('authorised', authorised)),
       { status: 'expired', phase: 'releasing', effect: 'void' }
     ],
-    [
-      'does not expire when it was captured without us',
-      inStatus('pre_authorized'),
+    'does not expire when it was captured without us': [
+      'pre_authorized',
       due(found('captured')),
       { status: 'captured', captured: 1_000, effect: null, wake: null, reviewReason: 'figures_differ' }
     ],
-    [
-      'expires without a void when the hold is gone already',
-      inStatus('pre_authorized'),
+    'expires without a void when the hold is gone already': [
+      'pre_authorized',
       due(found('voided')),
       { status: 'expired', phase: 'released', effect: null, wake: null, reviewReason: null }
     ],
-    [
-      'expires without a blind void when the network does not answer',
-      inStatus('pre_authorized'),
+    'expires without a blind void when the network does not answer': [
+      'pre_authorized',
       due(unanswered),
       { status: 'expired', phase: 'releasing', effect: null, wake: DUE - NOW + 2_000 }
     ]
-  ],
-  'capturing (sending)': [
-    [
-      'is captured by the amount that was asked for',
+  },
+  'capturing (sending)': {
+    'is captured by the amount that was asked for': [
       capturing('sending'),
       approved,
       { status: 'captured', captured: 600, result: 'succeeded' }
     ],
-    [
-      'stays held when the network refuses',
+    'stays held when the network refuses': [
       capturing('sending'),
       rejected,
       { status: 'pre_authorized', error: 'provider_rejected', result: 'failed', wake: CONFIRMED_AFTER_MS }
     ],
-    [
-      'stays held when the issuer refuses',
+    'stays held when the issuer refuses': [
       capturing('sending'),
       declined,
       { status: 'pre_authorized', error: 'card_declined', result: 'failed' }
     ],
-    [
-      'stays held when nothing was sent',
+    'stays held when nothing was sent': [
       capturing('sending'),
       notSent,
       { status: 'pre_authorized', error: 'network_unavailable', result: 'failed' }
     ],
-    [
-      'says that the hold stands when the capture of a create was refused',
-      inStatus('capturing'),
+    'says that the hold stands when the capture of a create was refused': [
+      'capturing',
       rejected,
       { status: 'pre_authorized', error: 'capture_rejected', result: 'failed' }
     ],
-    [
-      'says that the hold stands when the capture of a create was not sent',
-      inStatus('capturing'),
+    'says that the hold stands when the capture of a create was not sent': [
+      'capturing',
       notSent,
       { status: 'pre_authorized', error: 'capture_not_sent', result: 'failed' }
     ],
-    [
-      'is asked about without a conclusive answer',
+    'is asked about without a conclusive answer': [
       capturing('sending'),
       ambiguous,
       { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 2_000, result: null }
     ],
-    [
-      'is asked about when redelivered',
+    'is asked about when redelivered': [
       capturing('sending'),
       { type: 'RESUMED' },
       { phase: 'reconciling', effect: null, wake: 2_000 }
     ],
-    [
-      'is asked about and listed when poisoned',
+    'is asked about and listed when poisoned': [
       capturing('sending'),
       { type: 'POISONED' },
       { phase: 'reconciling', reviewReason: 'poisoned' }
     ],
-    ['takes no second capture', capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
-    ['does not expire', capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
-    [
-      'does not fail by a refusal while an earlier try may arrive',
+    'takes no second capture': [capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
+    'does not expire': [capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
+    'does not fail by a refusal while an earlier try may arrive': [
       capturedAgain,
       rejected,
       { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 15_000, result: null }
     ],
-    ['does not fail by "not sent" either', capturedAgain, notSent, { phase: 'reconciling', result: null }],
-    [
-      'fails by it when the earlier try can arrive no more',
+    'does not fail by "not sent" either': [capturedAgain, notSent, { phase: 'reconciling', result: null }],
+    'fails by it when the earlier try can arrive no more': [
       capturedAgain,
       { ...rejected, nowMs: LATER },
       { status: 'pre_authorized', result: 'failed' }
     ]
-  ],
-  'capturing (reconciling)': [
-    ['asks', capturing('reconciling'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
-    [
-      'is captured as the record says',
+  },
+  'capturing (reconciling)': {
+    asks: [capturing('reconciling'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+    'is captured as the record says': [
       capturing('reconciling'),
       found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, result: 'succeeded', wake: null }
     ],
-    [
-      'is sent again when only held',
+    'is sent again when only held': [
       capturing('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'capture 600', operation: 'capture in_progress', result: null }
     ],
-    [
-      'is canceled when the network undid it',
+    'is canceled when the network undid it': [
       capturing('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'failed', reviewReason: 'figures_differ' }
     ],
-    [
-      'continues reconciling when denied, and lists it for manual review',
+    'continues reconciling when denied, and lists it for manual review': [
       capturing('reconciling'),
       found('denied'),
       { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
-    [
-      'continues reconciling when absent',
+    'continues reconciling when absent': [
       capturing('reconciling'),
       { type: 'ABSENT', nowMs: LATER },
       { phase: 'reconciling', result: null }
     ],
-    [
-      'continues reconciling without an answer',
+    'continues reconciling without an answer': [
       capturing('reconciling'),
       unanswered,
       { phase: 'reconciling', wake: 10_000 }
     ],
-    [
-      'keeps its wake-up when poisoned',
+    'keeps its wake-up when poisoned': [
       capturing('reconciling'),
       { type: 'POISONED' },
       { phase: 'reconciling', wake: 5_000, reviewReason: 'poisoned' }
     ]
-  ],
-  cancelling: [
-    [
-      'is canceled',
+  },
+  cancelling: {
+    'is canceled': [
       cancelling('sending'),
       approved,
       { status: 'canceled', captured: 0, result: 'succeeded', wake: null }
     ],
-    [
-      'stays held when refused',
+    'stays held when refused': [
       cancelling('sending'),
       rejected,
       { status: 'pre_authorized', error: 'provider_rejected', result: 'failed' }
     ],
-    [
-      'stays held when nothing was sent',
+    'stays held when nothing was sent': [
       cancelling('sending'),
       notSent,
       { status: 'pre_authorized', error: 'network_unavailable' }
     ],
-    [
-      'is asked about without an answer',
+    'is asked about without an answer': [
       cancelling('sending'),
       ambiguous,
       { status: 'cancelling', phase: 'reconciling', operation: 'cancel unknown' }
     ],
-    [
-      'is canceled when found undone',
+    'is canceled when found undone': [
       cancelling('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'succeeded' }
     ],
-    [
-      'is sent again when still held',
+    'is sent again when still held': [
       cancelling('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'void' }
     ],
-    [
-      'is not captured while the void may still arrive, which would refund it',
+    'is not captured while the void may still arrive, which would refund it': [
       cancelling('reconciling'),
       found('captured'),
       { status: 'cancelling', phase: 'reconciling', result: null, wake: 5_000, reviewReason: 'figures_differ' }
     ],
-    [
-      'is captured when the record still says so after the horizon',
+    'is captured when the record still says so after the horizon': [
       cancelling('reconciling'),
       { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'failed', reviewReason: 'figures_differ' }
     ],
-    [
-      'continues reconciling when absent',
+    'continues reconciling when absent': [
       cancelling('reconciling'),
       { type: 'ABSENT', nowMs: LATER },
       { phase: 'reconciling' }
     ]
-  ],
-  canceled: [
-    ['takes no capture', inStatus('canceled'), capture(null), { refused: 'invalid_state' }],
-    ['takes no cancel', inStatus('canceled'), cancel(null), { refused: 'invalid_state' }]
-  ],
-  expired: [
-    ['is released', inStatus('expired'), approved, { phase: 'released', wake: null }],
-    [
-      'asks what a refused release has done',
-      inStatus('expired'),
-      rejected,
-      { phase: 'releasing', effect: 'query', wake: 2_000 }
-    ],
-    ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 2_000 }],
-    ['reconciles the release: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 2_000 }],
-    [
-      'asks when redelivered',
-      inStatus('expired'),
-      { type: 'RESUMED' },
-      { phase: 'releasing', effect: null, wake: 2_000 }
-    ],
-    ['asks', releasing, { type: 'RECONCILE' }, { effect: 'query' }],
-    ['is sent again while held', releasing, found('authorised', authorised), { effect: 'void', wake: 5_000 }],
-    ['is released when found undone', releasing, found('voided'), { phase: 'released', wake: null }],
-    ['does not count one absence', releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
-    ['counts it after the horizon', releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
-    [
-      'is not captured yet when it was captured without us: the void may still arrive',
+  },
+  canceled: {
+    'takes no capture': ['canceled', capture(null), { refused: 'invalid_state' }],
+    'takes no cancel': ['canceled', cancel(null), { refused: 'invalid_state' }]
+  },
+  expired: {
+    'is released': ['expired', approved, { phase: 'released', wake: null }],
+    'asks what a refused release has done': ['expired', rejected, { phase: 'releasing', effect: 'query', wake: 2_000 }],
+    'tries the release again: not sent': ['expired', notSent, { phase: 'releasing', wake: 2_000 }],
+    'reconciles the release: no answer': ['expired', ambiguous, { phase: 'releasing', wake: 2_000 }],
+    'asks when redelivered': ['expired', { type: 'RESUMED' }, { phase: 'releasing', effect: null, wake: 2_000 }],
+    asks: [releasing, { type: 'RECONCILE' }, { effect: 'query' }],
+    'is sent again while held': [releasing, found('authorised', authorised), { effect: 'void', wake: 5_000 }],
+    'is released when found undone': [releasing, found('voided'), { phase: 'released', wake: null }],
+    'does not count one absence': [releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
+    'counts it after the horizon': [releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
+    'is not captured yet when it was captured without us: the void may still arrive': [
       releasing,
       found('captured'),
       { status: 'expired', phase: 'releasing', wake: 5_000, reviewReason: 'figures_differ' }
     ],
-    [
-      'is captured when no void came in the whole horizon, and listed for manual review',
+    'is captured when no void came in the whole horizon, and listed for manual review': [
       releasing,
       { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, wake: LATER - NOW, reviewReason: 'figures_differ' }
     ],
-    [
-      'is not captured before the horizon of a void whose outcome is in doubt',
+    'is not captured before the horizon of a void whose outcome is in doubt': [
       releasingLater,
       { ...found('captured'), nowMs: LATER },
       { phase: 'releasing' }
     ],
-    [
-      'is listed for manual review when the release is in doubt again and again for days',
+    'is listed for manual review when the release is in doubt again and again for days': [
       releasing,
       { ...ambiguous, nowMs: DUE + policy.reconcileListAfterMs },
       { phase: 'releasing', reviewReason: 'unresolved_for_long' }
     ],
-    [
-      'is listed 72 h after the window when each void was refused: that is its only age',
+    'is listed 72 h after the window when each void was refused: that is its only age': [
       inStatus('expired', { reconciliation: aDoubt(LATER - 60_000, { openedMs: DUE, refusedMs: LATER - 60_000 }) }),
       { ...found('authorised', authorised), nowMs: DUE + policy.reconcileListAfterMs },
       { phase: 'releasing', effect: null, reviewReason: 'unresolved_for_long' }
     ],
-    [
-      'is listed 72 h after the window when a void is refused once more then',
+    'is listed 72 h after the window when a void is refused once more then': [
       inStatus('expired', { reconciliation: aDoubt(LATER, { openedMs: DUE, tries: 3 }) }),
       { type: 'UNPROVEN', reason: 'not voided, code 309', nowMs: DUE + policy.reconcileListAfterMs },
       { phase: 'releasing', effect: 'query', reviewReason: 'unresolved_for_long' }
     ],
-    [
-      'is released when the network says that it is too late for a void',
+    'is released when the network says that it is too late for a void': [
       releasing,
       { type: 'REJECTED', code: '101', isTooLate: true },
       { phase: 'released', wake: null, reviewReason: null }
     ],
-    [
-      'is released with a second sale, which is looked at next',
+    'is released with a second sale, which is looked at next': [
       releasing,
       found('voided', {}, { duplicateSaleId: 'sale-2' }),
       { phase: 'released', wake: 0 }
     ],
-    ['keeps its wake-up when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, reviewReason: 'poisoned' }],
-    ['says that it is too late for a capture', inStatus('expired'), capture(null), { refused: 'preauth_expired' }],
-    ['takes no cancel', inStatus('expired'), cancel(null), { refused: 'invalid_state' }]
-  ]
+    'keeps its wake-up when poisoned': [releasing, { type: 'POISONED' }, { wake: 5_000, reviewReason: 'poisoned' }],
+    'says that it is too late for a capture': ['expired', capture(null), { refused: 'preauth_expired' }],
+    'takes no cancel': ['expired', cancel(null), { refused: 'invalid_state' }]
+  }
 }
 
 for (const [status, rows] of Object.entries(tables)) describeRows(`a hold that is ${status}`, rows, true)

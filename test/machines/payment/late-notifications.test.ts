@@ -1,5 +1,5 @@
 /** What the network reports about a payment without a waiting request. */
-import { describeRows, type EventInput, found, inDoubt, inStatus, NOW, type Row } from '../../support/decisions.js'
+import { describeRows, type EventInput, found, inDoubt, inStatus, NOW, type Rows } from '../../support/decisions.js'
 import { aDoubt, policy } from '../../support/payments.js'
 
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
@@ -17,134 +17,111 @@ const watched = {
 
 const released = { phase: 'released' as const, ...reported }
 
-const rows: Row[] = [
-  [
-    'canceled: the network is asked',
-    inStatus('canceled'),
-    notification,
-    { status: 'canceled', effect: 'query', wake: 0 }
-  ],
-  ['canceled: it is gone', inStatus('canceled', reported), found('voided'), { wake: 5_000, reviewReason: null }],
-  [
-    'canceled: the network took the cancellation back',
+const rows: Rows = {
+  'canceled: the network is asked': ['canceled', notification, { status: 'canceled', effect: 'query', wake: 0 }],
+  'canceled: it is gone': [inStatus('canceled', reported), found('voided'), { wake: 5_000, reviewReason: null }],
+  'canceled: the network took the cancellation back': [
     inStatus('canceled', reported),
     found('authorised', held),
     { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
   ],
-  [
-    'canceled: it was captured all the same',
+  'canceled: it was captured all the same': [
     inStatus('canceled', reported),
     found('captured'),
     { status: 'canceled', captured: 0, wake: null, reviewReason: 'figures_differ' }
   ],
-  ['canceled: without an answer', inStatus('canceled', reported), noAnswer, { status: 'canceled', wake: 2_000 }],
-  ['canceled: asked again', inStatus('canceled', reported), { type: 'RECONCILE' }, { effect: 'query' }],
-  [
-    'expired: the network is asked',
+  'canceled: without an answer': [inStatus('canceled', reported), noAnswer, { status: 'canceled', wake: 2_000 }],
+  'canceled: asked again': [inStatus('canceled', reported), { type: 'RECONCILE' }, { effect: 'query' }],
+  'expired: the network is asked': [
     inStatus('expired', { phase: 'released' }),
     notification,
     { effect: 'query', wake: 0 }
   ],
-  [
-    'expired: the hold is there again',
+  'expired: the hold is there again': [
     inStatus('expired', released),
     found('authorised', held),
     { status: 'expired', phase: 'released', wake: null, reviewReason: 'figures_differ' }
   ],
-  ['expired: while it is released', inStatus('expired'), notification, { phase: 'releasing', effect: 'query' }],
-  [
-    'failed: the network is asked',
-    inStatus('failed'),
+  'expired: while it is released': ['expired', notification, { phase: 'releasing', effect: 'query' }],
+  'failed: the network is asked': [
+    'failed',
     notification,
     { status: 'failed', phase: 'watched', effect: 'query', wake: 2_000 }
   ],
-  [
-    'failed: it is still denied, and the record may be behind',
+  'failed: it is still denied, and the record may be behind': [
     inStatus('failed', recent),
     found('denied'),
     { phase: 'watched', effect: null, wake: 15_000 }
   ],
-  [
-    'failed: it is still not found, and the record may be behind',
+  'failed: it is still not found, and the record may be behind': [
     inStatus('failed', recent),
     { type: 'ABSENT' },
     { phase: 'watched', effect: null, wake: 15_000 }
   ],
-  [
-    'failed: it turned up in the meantime',
+  'failed: it turned up in the meantime': [
     inStatus('failed', recent),
     found('captured'),
     { phase: 'watched', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
-  ['failed: it is denied for good', inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
-  [
-    'failed: there is a sale after all',
-    inStatus('failed'),
+  'failed: it is denied for good': [inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
+  'failed: there is a sale after all': [
+    'failed',
     found('captured'),
     { status: 'failed', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
-  [
-    'failed: it was denied, and booked a second time',
-    inStatus('failed'),
+  'failed: it was denied, and booked a second time': [
+    'failed',
     found('denied', {}, duplicate),
     { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
-  [
-    'unknown: it was denied, and booked a second time',
-    inStatus('unknown'),
+  'unknown: it was denied, and booked a second time': [
+    'unknown',
     found('denied', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
-  [
-    'unknown: it was undone, and booked a second time',
-    inStatus('unknown'),
+  'unknown: it was undone, and booked a second time': [
+    'unknown',
     found('voided', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
-  ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
-  ['failed: it is looked for again', inStatus('failed', watched), notification, { phase: 'watched', effect: 'query' }]
-]
+  'failed: without an answer': ['failed', noAnswer, { phase: 'settled', wake: 2_000 }],
+  'failed: it is looked for again': [inStatus('failed', watched), notification, { phase: 'watched', effect: 'query' }]
+}
 
 describeRows('a notification of the network about a payment that has ended', rows, true)
 
-const surprises: Row[] = [
-  [
-    'captured more than the payment: no more than its amount counts',
+const surprises: Rows = {
+  'captured more than the payment: no more than its amount counts': [
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 1_200 }),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ' }
   ],
-  [
-    'captured another part than was asked for',
+  'captured another part than was asked for': [
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 500 }),
     { status: 'captured', captured: 500, reviewReason: 'figures_differ' }
   ],
-  [
-    'captured, and gave some of it back',
-    inStatus('unknown'),
+  'captured, and gave some of it back': [
+    'unknown',
     found('captured', { voidedCents: 200 }),
     { status: 'captured', captured: 1_000, refunded: 0, reviewReason: 'figures_differ' }
   ],
-  [
-    'captured what was asked for',
+  'captured what was asked for': [
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 600 }),
     { status: 'captured', captured: 600, reviewReason: null }
   ],
-  [
-    'gave back more than was asked for',
+  'gave back more than was asked for': [
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 500 }),
     { status: 'partially_refunded', refunded: 300, reviewReason: 'figures_differ' }
   ],
-  [
-    'gave back what was asked for',
+  'gave back what was asked for': [
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 300 }),
     { status: 'partially_refunded', refunded: 300, reviewReason: null }
   ]
-]
+}
 
 describeRows('an acquirer record in which the network', surprises)
 
@@ -152,75 +129,64 @@ const took = (capturedCents: number, more: object = {}): EventInput => found('ca
 const nothingToTell = { effect: null, reviewReason: null } as const
 
 /** Each is looked at once more, so that what else the record shows is taken over, too. */
-const corrected: Row[] = [
-  [
-    'less than we know of',
+const corrected: Rows = {
+  'less than we know of': [
     inStatus('captured', reported),
     took(600),
     { status: 'captured', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  [
-    'more than we know of, up to the amount of the payment',
+  'more than we know of, up to the amount of the payment': [
     inStatus('captured', { ...reported, capturedCents: 600 }),
     took(1_000),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  [
-    'more than the payment: listed for manual review',
+  'more than the payment: listed for manual review': [
     inStatus('captured', reported),
     took(1_200),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  [
-    'more than the payment: once, and what was reported is looked for as ever',
+  'more than the payment: once, and what was reported is looked for as ever': [
     inStatus('captured', { ...noticedDispute(), reviewReason: 'figures_differ' }),
     took(1_200),
     { status: 'captured', captured: 1_000, effect: null, wake: 5_000 }
   ],
-  [
-    'just what was refunded',
+  'just what was refunded': [
     inStatus('partially_refunded', reported),
     took(300, { voidedCents: 300 }),
     { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  [
-    'half of what we know of, and all of that is refunded',
+  'half of what we know of, and all of that is refunded': [
     inStatus('partially_refunded', { ...reported, refundedCents: 500 }),
     found('voided', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
     { status: 'refunded', captured: 500, refunded: 500, reviewReason: 'figures_differ' }
   ],
-  [
-    'less than was refunded: the money must add up',
+  'less than was refunded: the money must add up': [
     inStatus('partially_refunded', reported),
     took(200, { voidedCents: 300 }),
     { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ' }
   ],
-  [
-    'more than was refunded',
+  'more than was refunded': [
     inStatus('refunded', { ...reported, capturedCents: 600, refundedCents: 600 }),
     took(1_000, { voidedCents: 600 }),
     { status: 'partially_refunded', captured: 1_000, refunded: 600, reviewReason: 'figures_differ' }
   ],
-  [
-    'less of a disputed sale',
+  'less of a disputed sale': [
     inStatus('charged_back', reported),
     took(600),
     { status: 'charged_back', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  ['what we know of', inStatus('captured', reported), took(1_000), { status: 'captured', ...nothingToTell }],
-  [
-    'what we know of, less what was refunded',
+  'what we know of': [inStatus('captured', reported), took(1_000), { status: 'captured', ...nothingToTell }],
+  'what we know of, less what was refunded': [
     inStatus('partially_refunded', reported),
     took(700, { voidedCents: 300 }),
     { status: 'partially_refunded', captured: 1_000, refunded: 300, ...nothingToTell }
   ],
-  [
-    'nothing, because the sale is voided and they leave it out',
+  'nothing, because the sale is voided and they leave it out': [
     inStatus('refunded', reported),
     found('voided', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
     { status: 'refunded', captured: 1_000, ...nothingToTell }
   ]
-]
+}
 
 function noticedDispute() {
   return { notification: { ...reported.notification, reported: 'chargeback' as const } }

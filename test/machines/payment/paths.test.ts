@@ -21,7 +21,6 @@ import { isTimely, nextMomentMs, type World } from '../../../scripts/docs/paymen
 import {
   allPaths,
   before,
-  networkAnswers,
   pathsOverTransitions,
   pathsToStates,
   paymentChart,
@@ -106,18 +105,6 @@ describe('paths through the life of a payment', () => {
     )
     const missed = paymentChart.transitions.filter(transition => !taken.has(transition))
     expect(missed.map(({ source, event, guard }) => `${source} on ${event} [${guard}]`)).to.deep.equal(UNREACHABLE)
-  })
-
-  it('have an answer to every call, so that they can be driven over HTTP', () => {
-    const path = pathsToStates().find(
-      ({ title }) => title === 'auto: authorise, approved, cancel, approved -> refunded'
-    )
-    if (path === undefined) return expect.fail('no path leads to refunded')
-    const answers = networkAnswers(path)
-    expect(answers.map(({ call, answer }) => `${call.kind} ${answer.type}`)).to.deep.equal([
-      'authorise APPROVED',
-      'refund APPROVED'
-    ])
   })
 })
 

@@ -5,6 +5,7 @@ import type { Payment } from '../../../machines/model.js'
 import { decide, wakeAtMs } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-schedule.js'
+import { mayBeInEarlierAccount } from '../../../machines/payment/record.js'
 import { readConfig } from '../../../runtime/config.js'
 import { aPayment, aSale, CREATED_MS } from '../../support/payments.js'
 
@@ -74,6 +75,17 @@ describe('the schedule of reconciliation', () => {
     const { askedMs } = reconciledUntilFinal(query => (query === 1 || query === 2 ? 'NO_ANSWER' : 'ABSENT'))
     expect(askedMs.slice(0, 5)).to.deep.equal([2_000, 7_000, 14_000, 28_000, 43_000])
   })
+})
+
+describe('an absence after a change of our account at the network', () => {
+  for (const [what, createdAtMs, accountSinceMs, expected] of [
+    ['proves nothing about a payment from before the change', CREATED_MS - 1, CREATED_MS, true],
+    ['proves nothing about a payment of the hour after it', CREATED_MS + HOUR_MS - 1, CREATED_MS, true],
+    ['counts for a payment that is an hour younger than the change', CREATED_MS + HOUR_MS, CREATED_MS, false],
+    ['counts for every payment when there never was another account', CREATED_MS, 0, false]
+  ] as const) {
+    it(what, () => expect(mayBeInEarlierAccount(createdAtMs, accountSinceMs)).to.equal(expected))
+  }
 })
 
 /** An authorisation in doubt, asked about whenever it is due. `askedMs`: ages of the doubt at each query. */

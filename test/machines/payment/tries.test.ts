@@ -21,13 +21,14 @@ interface Life {
   readonly results: readonly string[]
 }
 
-/** What a payment does for `forMs` when each call gets `answer`, and each query shows `record`. */
+/** What a payment does for `forMs` when each call gets `answer`, and each query shows `record` and perhaps a duplicate. */
 function lived(
   progress: Partial<PaymentProgress>,
   asked: object | null,
   answer: object,
   record: Record,
-  forMs: number
+  forMs: number,
+  duplicateSaleId: string | null = null
 ): Life {
   let payment = aPayment({ terms: { captureMode: 'manual' }, progress })
   let nowMs = NOW
@@ -49,7 +50,7 @@ function lived(
       effect = take(wakeEvent(payment.progress, nowMs))
     } else if (effect.kind === 'query') {
       nowMs += 50
-      effect = take({ type: 'FOUND', sale: aSale(record(nowMs, sentMs.length)), isOther: false, duplicateSaleId: null })
+      effect = take({ type: 'FOUND', sale: aSale(record(nowMs, sentMs.length)), isOther: false, duplicateSaleId })
     } else {
       sentMs.push(nowMs - NOW)
       nowMs += 200
@@ -188,28 +189,9 @@ describe('what an operator has seen of an operation in doubt', () => {
 
 describe('the void of a duplicate that the record goes on to show', () => {
   it('is sent again after 5 s at the earliest, a few times only, and the payment is listed', () => {
-    let payment = aPayment({ progress: inStatus('captured').progress })
-    let nowMs = NOW
-    const sentMs: number[] = []
-    const found = { type: 'FOUND', sale: aSale(), isOther: false, duplicateSaleId: 'sale-2' }
-    let event: object = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
-    for (let turn = 0; turn < 200; turn++) {
-      const decision = decide(payment, { nowMs, ...event } as PaymentEvent, policy)
-      if (decision.kind === 'refused') throw new Error('refused')
-      payment = decision.payment
-      if (decision.effect?.kind === 'void') sentMs.push(nowMs)
-      event =
-        decision.effect === null
-          ? { type: 'RECONCILE' }
-          : decision.effect.kind === 'query'
-            ? found
-            : { type: 'APPROVED', isCaptured: false, references: aSale().references }
-      if (decision.effect === null) {
-        const dueMs = wakeAtMs(payment.progress)
-        if (dueMs === null) break
-        nowMs = Math.max(nowMs, dueMs)
-      } else nowMs += 20
-    }
+    const told = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
+    const voided = { type: 'APPROVED', isCaptured: false, references: aSale().references }
+    const { sentMs, payment } = lived(inStatus('captured').progress, told, voided, paid, days(5), 'sale-2')
     const gaps = sentMs.slice(1).map((ms, index) => ms - (sentMs[index] ?? 0))
     expect(sentMs.length).to.be.within(2, 6)
     expect(Math.min(...gaps)).to.be.at.least(5_000)

@@ -44,17 +44,13 @@ function old(given: ReturnType<typeof inStatus>): Payment {
 }
 
 describe('an operation on a payment of unvouched data', () => {
-  const rows: [
-    string,
-    ReturnType<typeof inStatus>,
-    PaymentEvent,
-    object,
-    Policy,
-    Partial<PaymentProgress>,
-    Effect | null
-  ][] = [
-    [
-      'a capture that the record shows is adopted',
+  const rows: Readonly<
+    Record<
+      string,
+      readonly [ReturnType<typeof inStatus>, PaymentEvent, object, Policy, Partial<PaymentProgress>, Effect | null]
+    >
+  > = {
+    'a capture that the record shows is adopted': [
       inStatus('pre_authorized'),
       capture,
       found('captured', { capturedCents: 600 }),
@@ -62,8 +58,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'captured', capturedCents: 600, reviewReason: null },
       null
     ],
-    [
-      'a capture that it lacks is sent, because it works once only',
+    'a capture that it lacks is sent, because it works once only': [
       inStatus('pre_authorized'),
       capture,
       found('authorised', { capturedCents: 0 }),
@@ -71,8 +66,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'capturing', phase: 'sending' },
       { kind: 'capture', saleId: references.saleId ?? '', amountCents: 600 }
     ],
-    [
-      'a refund that the record shows is adopted',
+    'a refund that the record shows is adopted': [
       inStatus('captured'),
       refund,
       found('captured', { voidedCents: 300 }),
@@ -80,8 +74,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'partially_refunded', refundedCents: 300, reviewReason: null },
       null
     ],
-    [
-      'a refund that it lacks waits for the horizon, because it may still arrive',
+    'a refund that it lacks waits for the horizon, because it may still arrive': [
       inStatus('captured'),
       refund,
       found('captured', { voidedCents: 0 }),
@@ -89,8 +82,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'refunding', phase: 'reconciling' },
       null
     ],
-    [
-      'a refund that it lacks is sent when none of before can arrive',
+    'a refund that it lacks is sent when none of before can arrive': [
       inStatus('captured'),
       refund,
       found('captured', { voidedCents: 0 }),
@@ -98,8 +90,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'refunding', phase: 'sending' },
       { kind: 'refund', saleId: references.saleId ?? '', amountCents: 300 }
     ],
-    [
-      'a refund of which the record shows another amount is not sent, and listed',
+    'a refund of which the record shows another amount is not sent, and listed': [
       inStatus('captured'),
       refund,
       found('captured', { voidedCents: 200 }),
@@ -107,8 +98,7 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'refunding', phase: 'reconciling', reviewReason: 'figures_differ' },
       null
     ],
-    [
-      'a cancellation of what was captured meanwhile voids nothing',
+    'a cancellation of what was captured meanwhile voids nothing': [
       inStatus('pre_authorized'),
       { ...refund, amountCents: null },
       found('captured', { capturedCents: 1_000 }),
@@ -116,8 +106,8 @@ describe('an operation on a payment of unvouched data', () => {
       { status: 'cancelling', phase: 'reconciling', reviewReason: 'figures_differ' },
       null
     ]
-  ]
-  for (const [name, given, asked, record, policy, progress, effect] of rows) {
+  }
+  for (const [name, [given, asked, record, policy, progress, effect]] of Object.entries(rows)) {
     it(name, () => {
       const { payment, effect: next } = looked(old(given), asked, record, policy)
       expect(payment.progress).to.deep.include(progress)
