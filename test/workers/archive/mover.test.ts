@@ -12,7 +12,7 @@ import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.j
 import { type MoverDeps, moveRound } from '../../../workers/archive/mover.js'
 import { type Moving, pauseAfterMs, startMoving } from '../../../workers/archive/moving.js'
 import { until } from '../../support/conditions.js'
-import { armNamedPoints, type CrashPoint } from '../../support/crash-steps.js'
+import { armNamedPoints } from '../../support/crash-steps.js'
 import { listedPages, moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
 import { CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
@@ -119,33 +119,6 @@ describe('the mover of payments at rest', () => {
     expect(listed).to.deep.equal([...payments, later].map(({ terms }) => terms.id).reverse())
   })
 
-  it('leaves a payment that changes between the two steps, and moves it later', async () => {
-    const payment = await ended('captured')
-    const put = archive.put.bind(archive)
-    archive.put = async payments => {
-      await put(payments)
-      await moveTo(test.redis, payment, 'refunded')
-    }
-    await moveRound(deps(), never)
-    expect((await inRedis(payment))?.progress.status).to.equal('refunded')
-    archive.put = put
-    nowMs += DAY_MS
-    await moveRound(deps(), never)
-    expect(await inRedis(payment)).to.equal(null)
-    expect((await archive.find(payment.terms.id))?.progress.status).to.equal('refunded')
-  })
-
-  it('looks at a payment that came back, and leaves it until it has rested again', async () => {
-    const payment = await ended('captured')
-    await moveRound(deps(), never)
-    await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id))
-    expect(await rests(payment)).to.be.greaterThan(Date.now())
-    nowMs = Date.now() + DAY_MS
-    await moveRound(deps(), never)
-    expect(await inRedis(payment)).to.equal(null)
-    expect(archive.returned.size).to.equal(0)
-  })
-
   it('leaves a payment in Redis that this version cannot read', async () => {
     const [strange, other] = [await ended('captured'), await ended('captured', CREATED_MS + 1)]
     const key = keys.payment(PARTITION, paymentKeyOf(strange.terms.id))
@@ -162,61 +135,6 @@ describe('the mover of payments at rest', () => {
     const tookMs = performance.now() - startedMs
     expect(tookMs).to.be.greaterThan(190)
     expect(idleMs).to.be.within(0, tookMs - 190)
-  })
-
-  describe('when it dies', () => {
-    /** Moves, brings back, changes, moves again: `died` says that the rest is left undone. */
-    const life = async (payments: readonly Payment[]): Promise<void> => {
-      await moveRound(deps(), never)
-      for (const { terms } of payments) await store().loadForChange(PARTITION, paymentKeyOf(terms.id))
-    }
-
-    it('between any two steps, leaves each payment whole in Redis, in the archive, or in both', async () => {
-      const passed: CrashPoint[] = []
-      armNamedPoints(async point => void passed.push(point))
-      await life([await ended('captured'), await ended('refunded', CREATED_MS + 1)])
-      expect(new Set(passed.map(point => point.replace(/\.(before|after)$/, '')))).to.deep.equal(
-        new Set(['archive.put', 'remove_payments', 'archive.takeBack', 'restore_payment', 'commit', 'accept_payment'])
-      )
-      for (const [index, point] of passed.entries()) {
-        if (/^(commit|accept)/.test(point)) continue
-        armNamedPoints(null)
-        await test.redis.flushdb()
-        archive = new MemoryArchive()
-        nowMs = LATE_MS
-        const payments = [await ended('captured'), await ended('refunded', CREATED_MS + 1)]
-        await dying(payments, index - passed.findIndex(one => one.startsWith('archive')))
-        for (const payment of payments) {
-          const found = [await inRedis(payment), await archive.find(payment.terms.id)].filter(one => one !== null)
-          expect(found, point).not.to.deep.equal([])
-          for (const one of found) expect(one, point).to.deep.equal(payment)
-          expect(await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id)), point).to.deep.equal(payment)
-          expect(await moveTo(test.redis, payment, 'charged_back'), point).to.equal('committed')
-        }
-        // Another mover ends what the dead one began, with the version that counts.
-        nowMs = Date.now() + 2 * AFTER_MS
-        await moveRound(deps(), never)
-        for (const payment of payments) {
-          expect(await inRedis(payment), point).to.equal(null)
-          expect((await archive.find(payment.terms.id))?.progress.status, point).to.equal('charged_back')
-        }
-        expect((await listedPages(test.redis, {}, undefined, store())).flat(), point).to.have.length(2)
-      }
-    })
-
-    /** Lives until this crash point, and then never again. */
-    const dying = async (payments: readonly Payment[], at: number): Promise<void> => {
-      let count = 0
-      await new Promise<void>(resolve => {
-        armNamedPoints(async () => {
-          if (count++ !== at) return
-          resolve()
-          await new Promise(() => undefined)
-        })
-        void life(payments)
-      })
-      armNamedPoints(null)
-    }
   })
 
   describe('while the archive is unavailable', () => {

@@ -82,12 +82,6 @@ describe('the card network adapter', () => {
       expect(figures()).to.include({ status: 2, voidedAmount: 0 })
     })
 
-    it('has a cancel of 992 rejected, the hold untouched', async () => {
-      await authorise(false, undefined, 992)
-      expect(await network.void(sale().paymentId, null, endlessLease)).to.deep.equal({ kind: 'rejected', code: '100' })
-      expect(figures()).to.include({ status: 1, voidedAmount: 0 })
-    })
-
     it('loses the answer to a capture of 993, which was done', async () => {
       await authorise(false)
       expect((await network.capture(sale().paymentId, 993, endlessLease)).kind).to.equal('ambiguous')
@@ -117,12 +111,6 @@ describe('the card network adapter', () => {
         'sales[0].status': 'voided',
         'sales[0].voidedCents': 8_000
       })
-    })
-
-    it('voids a hold as a whole', async () => {
-      await authorise(false)
-      expect((await network.void(sale().paymentId, null, endlessLease)).kind).to.equal('approved')
-      expect(figures()).to.include({ status: 10, capturedAmount: 0, voidedAmount: 10_000 })
     })
 
     it('treats a wrong state as unproven, and an amount above the balance as refused', async () => {

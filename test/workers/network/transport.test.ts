@@ -1,6 +1,7 @@
 /** Against servers that misbehave byte by byte: what is surely not sent, what is ambiguous, and nothing sent twice. */
 import { expect } from 'chai'
 import type { Lease } from '../../../machines/lease.js'
+import { delay } from '../../../runtime/delay.js'
 import { endlessLease, leaseUntil } from '../../../workers/network/lease-until.js'
 import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
@@ -173,19 +174,69 @@ describe('the transport to the card network', () => {
     const answered = kinds.filter(kind => kind === 'answered').length
     expect(server.requestLines.length).to.be.within(answered, maySent)
   })
-})
 
-describe('the transport to the card network, with the lease of a lock', () => {
   it('does not send when the lease, asked once there is a connection, is lost', async () => {
-    const server = await startRawServer({ onRequest: socket => socket.write(httpAnswer(200, '{}')) })
-    const baseUrl = `http://127.0.0.1:${server.port}`
-    const transport = createTransport({ baseUrl, headers: {}, connections: 1, connectTimeoutMs: LONG_MS })
+    await start({ onRequest: socket => socket.write(httpAnswer(200, '{}')) })
     let asked = 0
-    const lease = { ...endlessLease, isLost: () => ++asked >= 2 }
-    const request = { method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs: LONG_MS } as const
-    expect(await transport.send(request, lease)).to.include({ kind: 'not_sent' })
+    expect(await send({ ...endlessLease, isLost: () => ++asked >= 2 })).to.include({ kind: 'not_sent' })
     expect(server.requestLines).to.be.empty
-    await server.stop()
-    await transport.close()
+  })
+
+  // Answers on a connection belong to calls by their order alone.
+  it('takes the next call only after the whole answer to the one before', async () => {
+    let [waiting, waitingMax] = [0, 0]
+    await start({
+      onRequest: async socket => {
+        waitingMax = Math.max(waitingMax, ++waiting)
+        await delay(20)
+        waiting--
+        socket.write(httpAnswer(200, '{}'))
+      }
+    })
+    await send()
+    await Promise.all(Array.from({ length: 5 }, () => send()))
+    expect([server.requestLines.length, waitingMax]).to.deep.equal([6, 1])
+  })
+
+  it('does not give a surplus answer to the next call', async () => {
+    await start({
+      onRequest: (socket, index) => {
+        socket.write(httpAnswer(200, `{"call":${index}}`))
+        if (index === 0) setTimeout(() => socket.write(httpAnswer(200, '{"call":"surplus"}')), 20)
+      }
+    })
+    expect(await send()).to.include({ kind: 'answered', text: '{"call":0}' })
+    await delay(200)
+    expect(await send()).to.include({ kind: 'answered', text: '{"call":1}' })
+  })
+
+  const announced: Readonly<Record<string, (answer: string) => readonly string[]>> = {
+    '100 Continue': answer => [`HTTP/1.1 100 Continue\r\n\r\n${answer}`],
+    '100 Continue in a piece of its own': answer => ['HTTP/1.1 100 Continue\r\n\r\n', answer],
+    '100 Continue byte by byte': answer => [...`HTTP/1.1 100 Continue\r\nVia: a\r\n\r\n${answer}`],
+    'several of them': answer => [`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(16)}${answer}`],
+    '102 and 103': answer => [`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${answer}`]
+  }
+  for (const [what, piecesOf] of Object.entries(announced)) {
+    it(`skips announcements (1xx) that were not asked for: ${what}`, async () => {
+      const body = 'HTTP/1.1 100 Continue\r\n\r\n is the body'
+      await start({
+        onRequest: async socket => {
+          for (const piece of piecesOf(httpAnswer(201, body))) {
+            socket.write(piece)
+            await delay(piece.length < 50 ? 1 : 0)
+          }
+        }
+      })
+      for (let calls = 0; calls < 2; calls++) {
+        expect(await send()).to.deep.equal({ kind: 'answered', status: 201, text: body })
+      }
+      expect(server.requestLines).to.have.length(2)
+    })
+  }
+
+  it('ends the exchange when announcements never stop', async () => {
+    await start({ onRequest: socket => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)) })
+    expect(await send()).to.include({ kind: 'ambiguous', isCut: true })
   })
 })

@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { encodeEntry } from '../../../redis/commands/command-entry.js'
 import { listDeadLetters, replayDeadLetter, replayDeadLetters } from '../../../redis/commands/dead-letters.js'
-import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
+import { approvedAndCaptured } from '../../support/fake-network.js'
 import { aSale, PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
@@ -57,24 +55,6 @@ describe('a dead letter', () => {
     expect(await worker.wakeUpOf(payment)).to.be.above(worker.clock.atMs)
     expect(await test.redis.hget(keys.review(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('poisoned')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
-  })
-
-  it('of a refund under way is not sent a second time when it is replayed', async () => {
-    const worker = aWorker(test)
-    const payment = await worker.created('auto', approvedAndCaptured, ambiguous)
-    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
-    const entry = await worker.takeOne()
-    await worker.handle(entry)
-    const fields = [
-      ...encodeEntry({ ...entry, deliveryCount: 0 }),
-      ...encodeLetter({ reason: 'a test', deadLetteredAtMs: 1 })
-    ]
-    await test.redis.xadd(keys.deadLetters(PARTITION), '*', ...fields)
-    const [letter] = await listDeadLetters(test.redis, PARTITIONS)
-    await replayDeadLetter(test.redis, letter?.letterId ?? '')
-    await worker.work()
-    expect(worker.network.asked).to.deep.equal(['authorise', 'void 300'])
-    expect((await worker.load(payment)).progress).to.include({ status: 'refunding', phase: 'reconciling' })
   })
 
   it('of workers that died leaves its payment off the list once its outcome is known, before or after the replay', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Command } from '../../../machines/commands.js'
+import type { PaymentStatus } from '../../../machines/model.js'
 import { CALL_MAX_MS } from '../../../machines/payment/decide.js'
 import { firstEvent } from '../../../workers/payments/first-event.js'
 import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
@@ -13,73 +14,59 @@ const DUE = CREATED_MS + 7 * DAY_MS
  * What a command means to a payment in a status; `again`: begun before, in vain; `foreign`: another request's operation is
  * the one that runs; `due`: the time that has come, as a wake-up names it; `at`: the moment; `back`: when the data came back.
  */
-const rows: [
-  name: string,
-  given: ReturnType<typeof inStatus>,
-  command: Command,
-  circumstances: { again?: true; foreign?: true; due?: number; at?: number; back?: number },
-  event: string | null
-][] = [
-  ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
-  [
-    'redelivered, the mark says whether it may have been sent',
-    inStatus('pending'),
-    createCommand,
-    { again: true },
-    'AUTHORISE'
-  ],
-  [
-    'redelivered when it is unknown, it is asked about by its wake-up',
-    inStatus('unknown'),
-    createCommand,
-    { again: true },
-    null
-  ],
-  ['redelivered when it has ended', inStatus('captured'), createCommand, { again: true }, null],
-  ['redelivered in the capture that it went on with', inStatus('capturing'), createCommand, { again: true }, 'RESUMED'],
-  ['a capture is new', inStatus('pre_authorized'), capture, {}, 'CAPTURE'],
-  ['a capture redelivered before it was begun', inStatus('pre_authorized'), capture, { again: true }, 'CAPTURE'],
-  ['a capture redelivered in its own capture', inStatus('capturing'), capture, { again: true }, 'RESUMED'],
-  [
-    'a capture redelivered while it is asked about',
+const rows: Readonly<
+  Record<
+    string,
+    readonly [
+      given: PaymentStatus | ReturnType<typeof inStatus>,
+      command: Command,
+      circumstances: { again?: true; foreign?: true; due?: number; at?: number; back?: number },
+      event: string | null
+    ]
+  >
+> = {
+  'a new payment is authorised': ['pending', createCommand, {}, 'AUTHORISE'],
+  'redelivered, the mark says whether it may have been sent': ['pending', createCommand, { again: true }, 'AUTHORISE'],
+  'redelivered when it is unknown, it is asked about by its wake-up': ['unknown', createCommand, { again: true }, null],
+  'redelivered when it has ended': ['captured', createCommand, { again: true }, null],
+  'redelivered in the capture that it went on with': ['capturing', createCommand, { again: true }, 'RESUMED'],
+  'a capture is new': ['pre_authorized', capture, {}, 'CAPTURE'],
+  'a capture redelivered before it was begun': ['pre_authorized', capture, { again: true }, 'CAPTURE'],
+  'a capture redelivered in its own capture': ['capturing', capture, { again: true }, 'RESUMED'],
+  'a capture redelivered while it is asked about': [
     inStatus('capturing', inDoubt('capture', 600)),
     capture,
     { again: true },
     null
   ],
-  ['a capture while another one runs', inStatus('capturing'), capture, { foreign: true }, 'CAPTURE'],
-  ['a cancel is new', inStatus('captured'), { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
-  [
-    'a notification',
-    inStatus('captured'),
-    { kind: 'network_notification', reported: 'change' },
-    {},
-    'NETWORK_NOTIFICATION'
-  ],
-  ['an operator has looked', inStatus('captured'), { kind: 'resolve_review' }, {}, 'REVIEW_RESOLVED'],
-  ['an erasure is no event', inStatus('captured'), { kind: 'erase_buyer' }, {}, null],
-  ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
-  ['a wake-up that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
-  ['a query that is due', inStatus('unknown'), wake, {}, 'RECONCILE'],
-  ['a query redelivered', inStatus('unknown'), wake, { again: true }, 'RECONCILE'],
-  ['a wake-up of a payment that needs none', inStatus('captured'), wake, {}, null],
-  ['a wake-up during a call of another worker', inStatus('capturing'), wake, {}, null],
-  ['a release redelivered', inStatus('expired'), wake, { again: true }, 'RESUMED'],
-  ['a re-send redelivered', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
-  ['a wake-up for nothing never touches a new payment', inStatus('pending'), wake, { again: true }, null],
-  ['a new payment whose time is over', inStatus('pending'), wake, { due: CREATED_MS + 900_001 }, 'OVERDUE'],
-  ['a call that is in flight for too long', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS }, 'RESUMED'],
-  ['a call that may still be answered', inStatus('capturing'), wake, { due: CREATED_MS + CALL_MAX_MS - 1 }, null],
-  ['a hold that nothing vouches for', inStatus('pre_authorized'), wake, { back: NOW }, 'NETWORK_NOTIFICATION'],
-  ['a doubt that nothing vouches for', inStatus('unknown'), wake, { back: NOW }, 'RECONCILE'],
-  ['a hold that changed since the data came back', inStatus('pre_authorized'), wake, { back: CREATED_MS }, null],
-  ['a call that may be in flight in data that came back', inStatus('capturing'), wake, { back: NOW }, null]
-]
+  'a capture while another one runs': ['capturing', capture, { foreign: true }, 'CAPTURE'],
+  'a cancel is new': ['captured', { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
+  'a notification': ['captured', { kind: 'network_notification', reported: 'change' }, {}, 'NETWORK_NOTIFICATION'],
+  'an operator has looked': ['captured', { kind: 'resolve_review' }, {}, 'REVIEW_RESOLVED'],
+  'an erasure is no event': ['captured', { kind: 'erase_buyer' }, {}, null],
+  'the end of a window': ['pre_authorized', wake, { at: DUE }, 'EXPIRE'],
+  'a wake-up that was moved meanwhile': ['pre_authorized', wake, { at: DUE - 1 }, null],
+  'a query that is due': ['unknown', wake, {}, 'RECONCILE'],
+  'a query redelivered': ['unknown', wake, { again: true }, 'RECONCILE'],
+  'a wake-up of a payment that needs none': ['captured', wake, {}, null],
+  'a wake-up during a call of another worker': ['capturing', wake, {}, null],
+  'a release redelivered': ['expired', wake, { again: true }, 'RESUMED'],
+  'a re-send redelivered': ['capturing', wake, { again: true }, 'RESUMED'],
+  'a wake-up for nothing never touches a new payment': ['pending', wake, { again: true }, null],
+  'a new payment whose time is over': ['pending', wake, { due: CREATED_MS + 900_001 }, 'OVERDUE'],
+  'a call that is in flight for too long': ['capturing', wake, { due: CREATED_MS + CALL_MAX_MS }, 'RESUMED'],
+  'a call that may still be answered': ['capturing', wake, { due: CREATED_MS + CALL_MAX_MS - 1 }, null],
+  'a hold that nothing vouches for': ['pre_authorized', wake, { back: NOW }, 'NETWORK_NOTIFICATION'],
+  'a doubt that nothing vouches for': ['unknown', wake, { back: NOW }, 'RECONCILE'],
+  'a hold that changed since the data came back': ['pre_authorized', wake, { back: CREATED_MS }, null],
+  'a call that may be in flight in data that came back': ['capturing', wake, { back: NOW }, null]
+}
 
 describe('what a command means', () => {
-  for (const [name, given, command, { again, foreign, due, at, back }, event] of rows) {
+  for (const [name, [given, command, { again, foreign, due, at, back }, event]] of Object.entries(rows)) {
     it(`${command.kind}: ${name}: ${event ?? 'nothing is left to do'}`, () => {
-      const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
+      const { mode, progress } = typeof given === 'string' ? inStatus(given) : given
+      const payment = aPayment({ terms: { captureMode: mode }, progress })
       const entry = anEntry(payment, {
         command,
         idempotencyKey: command.kind === 'wake' ? null : foreign ? 'another-key' : KEY,

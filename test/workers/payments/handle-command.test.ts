@@ -6,7 +6,7 @@ import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { VaultError } from '../../../vault/vault-error.js'
 import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
 import { ambiguous, approvedAndCaptured, approvedOnly, notSent } from '../../support/fake-network.js'
-import { aSale, aWake, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
+import { aSale, aWake, CREATED_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
@@ -92,19 +92,6 @@ describe('a payments worker', () => {
     const { progress, history } = await worker.load(payment)
     expect(progress).to.include({ status: 'captured', capturedAtMs: heldAtMs })
     expect(history.map(({ atMs }) => atMs)).to.deep.equal(history.map(({ atMs }) => atMs).sort())
-  })
-
-  it('never authorises a create that was begun before; it reconciles', async () => {
-    const worker = aWorker(test)
-    const payment = await worker.accept()
-    await requeueCommand(test.redis, paymentWork, await worker.beginOne())
-    await worker.work()
-    expect(placeOf((await worker.load(payment)).progress)).to.equal('unknown')
-    worker.network.willFind(foundCaptured())
-    await worker.wake(payment, CREATED_MS + 10_000)
-    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
-    expect(worker.network.asked).to.deep.equal(['query'])
-    expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
   })
 
   it('releases what it has not begun when it is stopped: the next worker may begin it', async () => {
@@ -246,19 +233,6 @@ describe('a payments worker whose network gives no id of the sale', () => {
 describe('a payments worker with a due wake-up', () => {
   const test = useRedis()
 
-  it('sends a refund again only when it is missing for the whole horizon', async () => {
-    const worker = aWorker(test)
-    const payment = await worker.created('auto', approvedAndCaptured, ambiguous)
-    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
-    await worker.work()
-    worker.network.willFind(foundCaptured(), foundCaptured()).willAnswer(approvedAndCaptured)
-    await worker.wake(payment, CREATED_MS + 60_000)
-    expect(worker.network.asked).to.deep.equal(['authorise', 'void 300', 'query'])
-    await worker.wake(payment, CREATED_MS + 2_000 + policy.notFoundHorizonMs)
-    expect(worker.network.asked.slice(3)).to.deep.equal(['query', 'void 300'])
-    expect((await worker.load(payment)).progress).to.include({ status: 'partially_refunded', refundedCents: 300 })
-  })
-
   it('counts the doubt about a call from the wake-up at the earliest, however slow its own clock is', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
@@ -268,21 +242,6 @@ describe('a payments worker with a due wake-up', () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
     await worker.work()
     expect((await worker.load(payment)).progress.reconciliation?.sinceMs).to.equal(dueMs)
-  })
-
-  it('expires a hold, and sends the void again until the network has booked it', async () => {
-    const worker = aWorker(test)
-    const payment = await held(worker)
-    const dueMs = (await worker.wakeUpOf(payment)) ?? 0
-    expect(dueMs).to.equal(CREATED_MS + 1_000 + 7 * DAY_MS)
-    worker.network.willFind(foundHeld).willAnswer(ambiguous)
-    await worker.wake(payment, dueMs)
-    expect(placeOf((await worker.load(payment)).progress)).to.equal('expired.releasing')
-    worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
-    await worker.wake(payment, dueMs + 60_000)
-    expect(placeOf((await worker.load(payment)).progress)).to.equal('expired.released')
-    expect(await worker.wakeUpOf(payment)).to.equal(null)
-    expect(worker.network.asked).to.deep.equal(['authorise', 'query', 'void', 'query', 'void'])
   })
 })
 

@@ -1,5 +1,4 @@
 /** Absence needs a positive control: what a query host that knows none of our sales does to a charged payment. */
-
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import { orderIdOf, type QueryOutcome } from '../../../machines/network.js'
@@ -7,8 +6,9 @@ import { createKnownSaleStore } from '../../../redis/reconciliation/known-sale.j
 import { createLogger } from '../../../runtime/log.js'
 import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createReconcilingNetwork, type Unconfirmed } from '../../../workers/payments/reconciling-network.js'
+import { createVoidedReader } from '../../../workers/payments/voided-amounts.js'
 import { ambiguous, approvedAndCaptured, FakeNetwork } from '../../support/fake-network.js'
-import { aPayment, aSale, policy } from '../../support/payments.js'
+import { aPayment, aSale, CREATED_MS, policy } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
@@ -108,21 +108,6 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
-  it('does not fail a payment that was charged when the host recovers between the two queries', async () => {
-    const worker = workerOf()
-    const known = await paid(worker, host)
-    const payment = await inDoubt(worker, host)
-    const horizonEndMs = worker.clock.atMs + policy.notFoundHorizonMs
-    let isMended = false
-    host.answerTo = orderId => {
-      if (worker.clock.atMs >= horizonEndMs && orderId === orderIdOf(known.terms.id)) isMended = true
-      return isMended ? found : absent
-    }
-    await reconcileFor(worker, payment, HOUR_MS)
-    expect(isMended).to.equal(true)
-    expect(await statusOf(worker, payment)).to.equal('captured')
-  })
-
   it('does not fail a payment that was charged when the host begins to deny after a good control', async () => {
     const worker = workerOf()
     const known = orderIdOf((await paid(worker, host)).terms.id)
@@ -204,5 +189,37 @@ describe('an absence at the card network', () => {
     const worker = workerOf()
     const [first] = [await paid(worker, host), await paid(worker, host), await paid(worker, host)]
     expect((await createKnownSaleStore(test.redis).read())?.orderId).to.equal(orderIdOf(first.terms.id))
+  })
+})
+
+const ORDER = '0197f3a21b2c7def8abc01234567a003'
+
+describe('a record that leaves out the voided amount of a captured sale', () => {
+  const test = useRedis()
+  afterEach(() => test.redis.flushdb())
+
+  const aReader = (account = 'account-1') =>
+    createVoidedReader({ knownSales: createKnownSaleStore(test.redis), account, clock: { now: () => CREATED_MS } })
+  const read = async (reader: ReturnType<typeof aReader>, voidedCents: number | null): Promise<number | null> => {
+    const found = { kind: 'found', sales: [aSale({ status: 'captured', voidedCents })] } as const
+    const outcome: QueryOutcome = await reader(ORDER, found)
+    if (outcome.kind !== 'found') throw new Error('The sale was lost.')
+    return outcome.sales[0].voidedCents
+  }
+
+  it('says nothing while the account has never shown one', async () => {
+    expect(await read(aReader(), null)).to.equal(null)
+  })
+
+  it('means zero once the account has shown one, also to another process', async () => {
+    expect(await read(aReader(), 300)).to.equal(300)
+    expect(await read(aReader(), null)).to.equal(0)
+    expect(await read(aReader('account-2'), null), 'another account').to.equal(null)
+  })
+
+  it('says nothing in an account that shows zeros as well', async () => {
+    await read(aReader(), 300)
+    expect(await read(aReader(), 0)).to.equal(0)
+    expect(await read(aReader(), null)).to.equal(null)
   })
 })

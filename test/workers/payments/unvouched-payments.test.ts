@@ -1,14 +1,15 @@
 /** What a worker does when the data came back, or when no clock can be trusted: it looks first, or waits. */
 import { expect } from 'chai'
-import type { Payment } from '../../../machines/model.js'
+import { type Payment, placeOf } from '../../../machines/model.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { VaultError } from '../../../vault/vault-error.js'
+import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
-import { aSale, aWake, PARTITION, policy } from '../../support/payments.js'
+import { aSale, aWake, CREATED_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
 const captured = (voidedCents = 0) => ({ kind: 'found', sales: [aSale({ voidedCents })] }) as const
-const held = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
 
 describe('a payments worker on unvouched data', () => {
   const test = useRedis()
@@ -43,30 +44,6 @@ describe('a payments worker on unvouched data', () => {
     expect((await worker.resultOf(key))?.kind).to.equal('succeeded')
   })
 
-  it('sends a capture that the acquirer lacks, after it has looked', async () => {
-    const payment = await paid('manual')
-    comeBack()
-    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    worker.network.willFind(held)
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
-    expect(worker.network.asked).to.deep.equal(['query', 'capture 1000'])
-    expect((await worker.load(payment)).progress.status).to.equal('captured')
-  })
-
-  it('looks once: after the horizon the next operation is an ordinary one', async () => {
-    const payment = await paid('auto')
-    comeBack()
-    worker.clock.atMs += policy.notFoundHorizonMs
-    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
-    worker.network.willFind(captured(300))
-    await worker.work()
-    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 200 })
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.work()
-    expect(worker.network.asked).to.deep.equal(['query', 'void 200'])
-  })
-
   it('sends no refund beside one of before that may still arrive', async () => {
     const payment = await paid('auto')
     comeBack()
@@ -81,18 +58,6 @@ describe('a payments worker on unvouched data', () => {
     await worker.wake(payment, (await worker.wakeUpOf(payment)) ?? 0)
     expect(worker.network.asked).to.deep.equal(['query', 'query', 'query'])
     expect((await worker.load(payment)).progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
-  })
-
-  it('compares a hold when it is woken for that, long before its window ends', async () => {
-    const payment = await paid('manual')
-    comeBack()
-    worker.network.willFind(captured())
-    await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKeyOf(payment.terms.id)))
-    await worker.work()
-    expect((await worker.load(payment)).progress).to.deep.include({
-      status: 'captured',
-      reviewReason: 'figures_differ'
-    })
   })
 })
 
@@ -117,5 +82,43 @@ describe('a payments worker whose clock differs from that of Redis by more than 
     expect((await worker.load(payment)).progress.status).to.equal('captured')
     isApart = false
     expect(await worker.handle(left)).to.equal('ended')
+  })
+})
+
+/** A worker whose key file is of before the last rotation. */
+const withOldKeys = ({ cardData }: WorkerDeps): Partial<WorkerDeps> => ({
+  cardData: {
+    ...cardData,
+    open: () => Promise.reject(new VaultError('unknown_key', 'The box was sealed with a newer key.'))
+  }
+})
+
+describe('a payments worker without the key of a card', () => {
+  const test = useRedis()
+  afterEach(() => test.redis.flushdb())
+
+  it('leaves the sale to a worker that has the key: it is sent once', async () => {
+    const old = aWorker(test, withOldKeys)
+    const payment = await old.accept()
+    await old.handle(await old.takeOne())
+    expect(placeOf((await old.load(payment)).progress)).to.equal('pending')
+    expect(old.released).to.deep.equal([])
+    const current = aWorker(test)
+    current.network.willAnswer(approvedAndCaptured)
+    await current.work()
+    expect(placeOf((await current.load(payment)).progress)).to.equal('captured')
+    expect([old.network.asked, current.network.asked]).to.deep.equal([[], ['authorise']])
+  })
+
+  it('ends the sale unsent, and releases its token, when no worker with the key has come for a minute', async () => {
+    const old = aWorker(test, withOldKeys)
+    const payment = await old.accept()
+    await old.handle(await old.takeOne())
+    old.clock.atMs = CREATED_MS + 61_000
+    await old.work()
+    expect((await old.load(payment)).progress).to.include({ status: 'failed', error: 'card_unreadable' })
+    expect(old.released).to.deep.equal([payment.terms.id])
+    expect(old.network.asked).to.deep.equal([])
+    expect(await old.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 })

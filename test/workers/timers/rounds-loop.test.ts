@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { Registry } from 'prom-client'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { expiries } from '../../../redis/commands/due.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
-import type { Redis } from '../../../redis/connection/connections.js'
+import { connectInBackground, type Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -11,9 +12,12 @@ import { deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
+import { ConsumerWatch } from '../../../workers/timers/consumer-watch.js'
+import { wakeRound } from '../../../workers/timers/rounds.js'
 import { type RoundsLoop, startRounds } from '../../../workers/timers/rounds-loop.js'
 import { createTimersMetrics } from '../../../workers/timers/timers-metrics.js'
 import { until } from '../../support/conditions.js'
+import { unboundedPace } from '../../support/pace.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -137,5 +141,69 @@ describe('the timers while the clocks of their machine and of Redis differ by mo
     await until('both are fired', async () => (await test.redis.xlen(keys.commands(PARTITION))) === 2)
     stopping.abort()
     await loop.ended()
+  })
+})
+
+const log = createLogger('test', 'silent')
+const [LOST, KEPT, PARTITIONS] = [0, 1, 2]
+
+describe('a round of timers on a Cluster', () => {
+  const test = useRedis()
+
+  /** Two masters, as the rounds see them: the one of partition `LOST` is away. */
+  const halfOfACluster = (): Redis => {
+    const real = connectInBackground('redis-cluster://127.0.0.1:1', 'commands', log, 'REDIS_URL')
+    real.disconnect()
+    const evalsha = (hash: string, count: number, ...keysAndArgs: string[]) =>
+      keysAndArgs.includes(keys.due(LOST))
+        ? Promise.reject(new Error('Connection is closed.'))
+        : test.redis.evalsha(hash, count, ...keysAndArgs)
+    return new Proxy(test.redis, {
+      getPrototypeOf: () => Object.getPrototypeOf(real),
+      get: (redis, name) => ({ evalsha, nodes: () => [redis, redis] })[String(name)] ?? Reflect.get(redis, name)
+    })
+  }
+
+  it('fires what is due at the reachable masters, then fails', async () => {
+    for (const partition of [LOST, KEPT]) await test.redis.zadd(keys.due(partition), 1, 'payment')
+    const failure = await wakeRound(halfOfACluster(), expiries, unboundedPace, PARTITIONS, 10).catch(String)
+    expect(failure).to.contain('Connection is closed.')
+    expect(await test.redis.zcount(keys.due(KEPT), '-inf', 10)).to.equal(0)
+  })
+})
+
+describe('the check of the consumers', () => {
+  let watch: ConsumerWatch
+  beforeEach(() => {
+    watch = new ConsumerWatch()
+    watch.saw(['a', 'b'])
+    watch.looked(0)
+  })
+
+  it('is due at the start, and every 5 s', () => {
+    expect(new ConsumerWatch().isLookDue(0)).to.equal(true)
+    expect([watch.isLookDue(4_999), watch.isLookDue(5_001)]).to.deep.equal([false, true])
+  })
+
+  it('is due as soon as a worker is silent, until a check leaves nothing of it', () => {
+    watch.saw(['b'])
+    expect(watch.isLookDue(500)).to.equal(true)
+    watch.saw(['b'])
+    expect(watch.isLookDue(1_000)).to.equal(true)
+    watch.looked(1_000)
+    expect(watch.isLookDue(1_500)).to.equal(false)
+  })
+
+  it('is due for a worker that came after the last check, and went', () => {
+    watch.saw(['a', 'b', 'c'])
+    expect(watch.isLookDue(500)).to.equal(false)
+    watch.saw(['a', 'b'])
+    expect(watch.isLookDue(1_000)).to.equal(true)
+  })
+
+  it('is not due for a worker that came back before it', () => {
+    watch.saw(['a'])
+    watch.saw(['a', 'b'])
+    expect(watch.isLookDue(1_000)).to.equal(false)
   })
 })

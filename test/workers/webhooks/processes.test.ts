@@ -6,18 +6,6 @@ import { emit, PARTITION, registerEndpoint, startDeliverer, useDelivery } from '
 describe('processes that deliver webhooks', () => {
   const rig = useDelivery()
 
-  it('leave what they could not send to the next one, which sends it once', async () => {
-    const hook = await rig.receiver()
-    await registerEndpoint(rig.test, 'm_1', hook.url)
-    const first = await startDeliverer(rig.test)
-    await first.stop()
-    const ids = await Promise.all(Array.from({ length: 20 }, () => emit(rig.test, 'm_1', ['captured'])))
-    await rig.deliverer()
-    await rig.noneRemains('m_1')
-    expect(hook.received).to.have.length(20)
-    expect([...hook.accepted().keys()].sort()).to.deep.equal(ids.sort())
-  })
-
   it('release what they have not begun when they stop', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
@@ -49,17 +37,6 @@ describe('processes that deliver webhooks', () => {
     })
     for (const merchantId of merchants) await rig.noneRemains(merchantId)
     expect([...hook.accepted().keys()].sort()).to.deep.equal(ids.sort())
-  })
-
-  it('send an event of a payment only after the one before it, whichever of them takes it', async () => {
-    const hook = await rig.receiver((response, index) => setTimeout(() => response.writeHead(200).end('ok'), index % 5))
-    await registerEndpoint(rig.test, 'm_1', hook.url)
-    await rig.deliverer()
-    await rig.deliverer()
-    const statuses = ['capturing', 'captured', 'refunding', 'partially_refunded'] as const
-    await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_1', statuses)))
-    await rig.noneRemains('m_1')
-    expect([...hook.accepted().values()]).to.deep.equal(Array(50).fill(statuses))
   })
 
   it('leaves little behind: the short form in the journal, with its attempts', async () => {

@@ -1,12 +1,18 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { createEgressPolicy } from '../../../runtime/egress-policy.js'
+import { createLogger } from '../../../runtime/log.js'
 import { endlessLease } from '../../../workers/network/lease-until.js'
+import { Receiver } from '../../../workers/webhooks/receivers.js'
+import { checkedLookup, resolverWith } from '../../../workers/webhooks/resolver.js'
 import { createSender, type SendOutcome } from '../../../workers/webhooks/sender.js'
 import { signatureHeader } from '../../../workers/webhooks/signature.js'
-import { type Receiver, receiverTls, startReceiver } from '../../support/receiver.js'
+import { receiverTls, startReceiver, type Receiver as TestReceiver } from '../../support/receiver.js'
 
 describe('targets of webhooks', () => {
-  let receiver: Receiver
+  let receiver: TestReceiver
   let port = ''
   before(async () => {
     receiver = await startReceiver()
@@ -87,5 +93,53 @@ describe('the signature of webhooks', () => {
     const [, first] = signatureHeader(['whsec_new'], 0, 'x').split(',')
     const [, second] = signatureHeader(['whsec_old'], 0, 'x').split(',')
     expect(both).to.equal(`t=0,${first},${second}`)
+  })
+})
+
+describe('names of receivers in /etc/hosts', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hosts-'))
+  const file = join(dir, 'hosts')
+  before(() =>
+    writeFileSync(
+      file,
+      '# a partner, over a private line\n198.51.100.7\tPartner.example hooks.partner.example # its own\n2001:db8::7 partner.example\n'
+    )
+  )
+  after(() => rmSync(dir, { recursive: true, force: true }))
+
+  it('have the addresses that the file gives them', async () => {
+    const resolve = resolverWith(file)
+    expect(await resolve('partner.example')).to.deep.equal(['198.51.100.7', '2001:db8::7'])
+    expect(await resolve('HOOKS.partner.example.')).to.deep.equal(['198.51.100.7'])
+  })
+
+  it('are refused where their address is not public, as all names are', async () => {
+    writeFileSync(file, '10.0.0.7 partner.example\n')
+    const lookup = checkedLookup(createEgressPolicy([]), resolverWith(file))
+    const error = await new Promise(done => lookup('partner.example', { all: true }, done))
+    expect(error).to.have.property('code', 'FORBIDDEN_TARGET')
+  })
+})
+
+describe('the window of an endpoint', () => {
+  it('grows after each success, up to the maximum, and halves after an answer of too many requests', async () => {
+    const receiver = new Receiver(20, createLogger('webhooks', 'silent'))
+    expect(receiver.room).to.equal(16)
+    for (let n = 0; n < 10; n++) receiver.note(204)
+    expect(receiver.room).to.equal(20)
+    receiver.note(500)
+    expect(receiver.room).to.equal(20)
+    receiver.note(503)
+    expect(receiver.room).to.equal(10)
+    let answer = (): void => undefined
+    const answered = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    const sending = Array.from({ length: 12 }, () => receiver.during(() => answered))
+    expect([receiver.room, receiver.isIdle]).to.deep.equal([0, false])
+    for (let n = 0; n < 10; n++) receiver.note(null)
+    answer()
+    await Promise.all(sending)
+    expect([receiver.room, receiver.isIdle]).to.deep.equal([1, true])
   })
 })

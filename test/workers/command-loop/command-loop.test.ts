@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { createLogger } from '../../../runtime/log.js'
+import { returnEntry } from '../../../workers/command-loop/return-entry.js'
+import { createSlots } from '../../../workers/command-loop/slots.js'
+import { untilFree } from '../../../workers/command-loop/until-free.js'
+
+const log = createLogger('payments', 'silent')
+
+describe('an entry that a worker does not end', () => {
+  /** Redis is away for the first two tries. */
+  async function triesOf(stopping: AbortSignal): Promise<number> {
+    let tries = 0
+    const move = async (): Promise<void> => {
+      if (++tries <= 2) throw new Error('Connection is closed.')
+    }
+    await returnEntry(move, { log, ids: {}, stopping })
+    return tries
+  }
+
+  it('is returned by a living worker however often that fails: its entries are not taken over', async () => {
+    expect(await triesOf(new AbortController().signal)).to.equal(3)
+  })
+
+  it('is left to its next worker when the worker stops', async () => {
+    expect(await triesOf(AbortSignal.abort())).to.equal(1)
+  })
+})
+
+/** Works that end when the test says so. */
+function stage() {
+  const running: string[] = []
+  const ends = new Map<string, () => void>()
+  const work = (name: string) => (): Promise<void> => {
+    running.push(name)
+    return new Promise(resolve =>
+      ends.set(name, () => {
+        running.splice(running.indexOf(name), 1)
+        resolve()
+      })
+    )
+  }
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.()
+    await new Promise(setImmediate)
+  }
+  return { running, work, end }
+}
+
+describe('the slots of a worker', () => {
+  it('run a suspect alone: after what runs, before what comes later', async () => {
+    const { running, work, end } = stage()
+    const slots = createSlots(10)
+    slots.run(work('before'))
+    slots.runAlone(work('suspect'))
+    slots.run(work('after'))
+    slots.runAlone(work('another'))
+    expect(running).to.deep.equal(['before'])
+    await end('before')
+    expect(running).to.deep.equal(['suspect'])
+    await end('suspect')
+    expect(running).to.deep.equal(['another'])
+    await end('another')
+    expect(running).to.deep.equal(['after'])
+    await end('after')
+    await slots.allFree()
+  })
+
+  it('take nothing more while a suspect waits or runs', async () => {
+    const { work, end } = stage()
+    const slots = createSlots(10)
+    slots.run(work('before'))
+    slots.runAlone(work('suspect'))
+    let isFree = false
+    const free = slots.someFree().then(() => {
+      isFree = true
+    })
+    await end('before')
+    expect(isFree).to.equal(false)
+    await end('suspect')
+    await free
+  })
+})
+
+describe('untilFree', () => {
+  /** Answers these one after the other; errors are thrown. */
+  const outcomeOf = async (
+    answers: ('done' | 'taken' | 'again' | Error)[],
+    stopping = new AbortController().signal
+  ) => {
+    const attempt = async () => {
+      const answer = answers.shift() ?? 'done'
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    const waitsFor = (error: unknown) => (error instanceof RangeError ? 'it waits' : null)
+    return await untilFree(attempt, { lockedPauseMs: () => 10, waitsFor, ids: {}, log, stopping }).catch(
+      (error: Error) => error.message
+    )
+  }
+
+  it('waits for the lock, and while something is unavailable', async () => {
+    expect(await outcomeOf(['taken', new RangeError(), 'again', 'taken'])).to.equal('done')
+  })
+
+  it('rethrows an error that is not an outage', async () => {
+    expect(await outcomeOf(['taken', new Error('broken')])).to.equal('broken')
+  })
+
+  it('ends with its worker', async () => {
+    const stopping = new AbortController()
+    const answers = Array<'taken'>(1_000).fill('taken')
+    setTimeout(() => stopping.abort(), 60)
+    expect(await outcomeOf(answers, stopping.signal)).to.equal('stopped')
+    expect(await outcomeOf(['done'], AbortSignal.abort())).to.equal('stopped')
+  })
+})
