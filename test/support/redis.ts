@@ -16,6 +16,7 @@ import type { EmbeddedServer } from '../../scripts/start/embedded-server.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { afterLastTest } from './after-last-test.js'
+import { RedisNode } from './redis-node.js'
 
 /** One database on each server, and a connection to each. Usable inside hooks and tests. */
 export interface TestRedis {
@@ -57,6 +58,22 @@ export function useRedis(): TestRedis {
       return get().secrets
     }
   }
+}
+
+/** A server that the tests of one suite may kill, or each test (`beforeEach`); it is durable, unless `settings` change that. */
+export function useRedisNode(often = before, settings: readonly string[] = []): { node: RedisNode; dir: string } {
+  const own = {} as { node: RedisNode; dir: string }
+  often(async () => {
+    own.dir = await mkdtemp(join(tmpdir(), 'payments-node-'))
+    const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
+    own.node = await RedisNode.start(binary, own.dir, settings)
+  })
+  const atEnd = often === before ? after : afterEach
+  atEnd(async () => {
+    await own.node.stop()
+    await rm(own.dir, { recursive: true, force: true })
+  })
+  return own
 }
 
 async function openDatabase(): Promise<TestRedis> {

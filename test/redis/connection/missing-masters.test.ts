@@ -1,10 +1,15 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { expect } from 'chai'
 import { createBlockingReads } from '../../../redis/connection/blocking-reads.js'
-import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { connect, disconnect, type Redis, type Role } from '../../../redis/connection/connections.js'
 import { createWrites } from '../../../redis/connection/writes.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
+import { type BlackholeProxy, startBlackholeProxy } from '../../chaos/blackhole-proxy.js'
 import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
 import { RedisCluster } from '../../support/redis-cluster.js'
+import { lateWorkers, openWorker, type Worker } from '../../support/redis-kinds.js'
 import { testBinary } from '../../support/sentinels.js'
 
 const CLIENTS = 10
@@ -70,5 +75,126 @@ describe('clients of a Cluster that lack a master', () => {
       return masters.every(ports => ports.includes(replica.port))
     })
     await untilAllUse()
+  })
+})
+
+/** A Sentinel that names one master, answers after a while, and can report a failover. */
+interface Sentinel {
+  readonly url: string
+  /** It names the master when this has resolved. */
+  answering: Promise<void>
+  asked: number
+  /** Clients that listen for failovers. */
+  readonly listeners: Set<Socket>
+  readonly server: Server
+}
+
+async function startSentinel(masterPort: number): Promise<Sentinel> {
+  const list = (...items: string[]): string =>
+    `*${items.length}\r\n${items.map(item => `$${item.length}\r\n${item}\r\n`).join('')}`
+  const listeners = new Set<Socket>()
+  const server = createServer(socket => {
+    socket.on('error', () => undefined).once('close', () => listeners.delete(socket))
+    socket.on('data', async data => {
+      const text = data.toString()
+      for (const [, command = ''] of text.matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (command === 'hello') socket.write('%1\r\n+proto\r\n:3\r\n')
+        else if (command === 'subscribe') {
+          listeners.add(socket)
+          socket.write('>3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n')
+        } else if (command === 'sentinel' && text.includes('get-master-addr')) {
+          sentinel.asked++
+          await sentinel.answering
+          socket.write(list('127.0.0.1', String(masterPort)))
+        } else socket.write(command === 'sentinel' ? '*0\r\n' : '+OK\r\n')
+      }
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const sentinel: Sentinel = {
+    url: `redis-sentinel://127.0.0.1:${port}/payments`,
+    answering: Promise.resolve(),
+    asked: 0,
+    listeners,
+    server
+  }
+  return sentinel
+}
+
+/** The usual order of a failover: the master is lost, clients ask the Sentinels, and these report the new one. */
+describe('a failover that is reported while a client asks the Sentinels', () => {
+  const test = useRedis()
+  let sentinel: Sentinel
+  let redis: Redis
+
+  before(async () => {
+    sentinel = await startSentinel(Number(new URL(test.url).port))
+    redis = await connect(sentinel.url, 'commands', createLogger('test', 'silent'))
+  })
+  after(async () => {
+    await disconnect(redis)
+    sentinel.server.close()
+  })
+
+  it('does not end the client', async () => {
+    await until('the client listens for failovers', () => sentinel.listeners.size > 0)
+    let answer = (): void => undefined
+    sentinel.answering = new Promise(resolve => {
+      answer = resolve
+    })
+    const { asked } = sentinel
+    const [, id] = /^id=(\d+)/.exec(String(await redis.call('CLIENT', 'INFO'))) ?? []
+    await test.redis.call('CLIENT', 'KILL', 'ID', id ?? '')
+    await until('the client asks the Sentinel', () => sentinel.asked > asked)
+    for (const listener of sentinel.listeners) {
+      listener.write('>3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$1\r\nx\r\n')
+    }
+    await delay(100)
+    answer()
+    sentinel.answering = Promise.resolve()
+    await until('the client works again', () => redis.ping().catch(() => undefined))
+  })
+})
+
+const ROLES: readonly Role[] = ['commands', 'blocking', 'subscriber', 'lock']
+/** Ten seconds of a quiet machine. */
+const BACK_WITHIN_ROUNDS = 200
+
+/** A host that vanishes sends neither FIN nor RST. The kernel gives such a connection up after about 15 minutes. */
+describe('connections to a Redis that goes silent without closing them', () => {
+  const test = useRedis()
+  const opened: Redis[] = []
+  let proxy: BlackholeProxy
+
+  beforeEach(async () => {
+    proxy = await startBlackholeProxy(test.url)
+  })
+  afterEach(async () => {
+    for (const redis of opened.splice(0)) redis.disconnect()
+    await proxy.stop()
+  })
+
+  const open = async (role: Role): Promise<Worker> => {
+    const worker = await openWorker(proxy.url, role, () => test.redis)
+    opened.push(worker.redis)
+    return worker
+  }
+
+  it('work again within 10 s, in each role', async () => {
+    const workers: Worker[] = []
+    for (const role of ROLES) workers.push(await open(role))
+    const server = { port: Number(new URL(test.url).port) }
+    expect(await lateWorkers([server], workers, BACK_WITHIN_ROUNDS)).to.deep.equal([])
+    proxy.blackhole()
+    expect(await lateWorkers([server], workers, BACK_WITHIN_ROUNDS)).to.deep.equal([])
+    expect([proxy.silenced(), proxy.resets()]).to.deep.equal([0, ROLES.length])
+  })
+
+  it('are cut although they are idle, before they are needed', async () => {
+    const commands = await open('commands')
+    proxy.blackhole()
+    await until('the silent connection is cut', () => proxy.resets() === 1)
+    await until('another one works', () => commands.work().catch(() => undefined))
   })
 })

@@ -8,9 +8,8 @@ import { createTokenStore, type NewToken, newTokenId } from '../../../redis/toke
 import { aToken } from '../../support/cards.js'
 import { until, untilFast } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
-import { useRedis } from '../../support/redis.js'
-import { RedisNode } from '../../support/redis-node.js'
-import { ReplicatedRedis, Sentinels, testBinary } from '../../support/sentinels.js'
+import { useRedis, useRedisNode } from '../../support/redis.js'
+import { ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
 
 const INSTALLATION = { environment: 'test', partitions: 1, id: 'of-this-test' } as const
 
@@ -134,51 +133,43 @@ describe('the memory-only Redis', () => {
   })
 
   describe('that is down', () => {
-    let node: RedisNode
-    before(async () => {
-      node = await RedisNode.start(
-        await testBinary(),
-        join(process.env['TMPDIR'] ?? '/tmp', `memory-only-${process.pid}`),
-        ['--appendonly', 'no']
-      )
-    })
-    after(() => node?.stop())
+    const server = useRedisNode(before, ['--appendonly', 'no'])
 
     it('does not prevent a start: a warning, or a problem where it is required; used once it is proved', async () => {
-      await node.kill()
-      const redis = await user.open(node.url)
+      await server.node.kill()
+      const redis = await user.open(server.node.url)
       expect(await redis.get('token').then(String, String)).to.match(/is down/)
       expect(await user.healthOf('problem')).to.equal(undefined)
       expect(await user.healthOf('warning')).to.match(/Redis of SECRETS_REDIS_URL can't be used .*answered 503/)
       const required = new User()
-      await required.open(node.url, 'required')
+      await required.open(server.node.url, 'required')
       expect(await required.healthOf('problem')).to.match(/can't be used/)
       await required.close()
-      await node.restart()
+      await server.node.restart()
       await until('it is used', async () => (await redis.get('token').catch(() => '')) === null)
       expect(await user.healthOf('warning')).to.equal(undefined)
     })
 
     it('is not used when it comes back with persistence', async () => {
-      const redis = await user.open(node.url)
+      const redis = await user.open(server.node.url)
       await redis.set('token', '1')
-      await node.kill()
-      await node.restart(['--save', '999999999 1'])
+      await server.node.kill()
+      await server.node.restart(['--save', '999999999 1'])
       await until('the connection is back', () => redis.status === 'ready')
       await until('it is asked', async () => /save is "999999999 1"/.test((await user.healthOf('problem')) ?? ''))
       expect(await redis.set('token', '1').then(String, String)).to.match(/not proved/)
-      await node.kill()
-      await node.restart()
+      await server.node.kill()
+      await server.node.restart()
     })
 
     it('is reported within a second when it is silent', async () => {
-      await user.open(node.url)
-      node.signal('SIGSTOP')
+      await user.open(server.node.url)
+      server.node.signal('SIGSTOP')
       try {
         const warning = await untilFast('it is reported', 1_000, () => user.healthOf('warning'))
         expect(warning).to.match(/can't be used/)
       } finally {
-        node.signal('SIGCONT')
+        server.node.signal('SIGCONT')
       }
     })
   })

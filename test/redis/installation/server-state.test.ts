@@ -1,6 +1,5 @@
-import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises'
+import { mkdir, rmdir } from 'node:fs/promises'
 import { type AddressInfo, createServer, connect as openSocket, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../../redis/connection/connections.js'
@@ -11,23 +10,13 @@ import { createLogger } from '../../../runtime/log.js'
 import { versionFinding } from '../../../scripts/operator/doctor/durable-checks.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
-import { RedisNode } from '../../support/redis-node.js'
-import { testBinary } from '../../support/sentinels.js'
+import { useRedisNode } from '../../support/redis.js'
 
 const INSTALLATION = { environment: 'test', partitions: 16, id: 'one' } as const
 
 describe('a Redis in trouble is named with what to do', () => {
-  let node: RedisNode
-  let dir = ''
+  const server = useRedisNode()
   let process: ConditionsUnderTest
-  before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'payments-trouble-'))
-    node = await RedisNode.start(await testBinary(), dir, [])
-  })
-  after(async () => {
-    await node.stop()
-    await rm(dir, { recursive: true, force: true })
-  })
   beforeEach(() => {
     process = new ConditionsUnderTest()
   })
@@ -40,7 +29,7 @@ describe('a Redis in trouble is named with what to do', () => {
   }
 
   it('older than 7.0: the start is refused before anything else, in words of versions', async () => {
-    const old = await asVersion(node.port, '6.2.1')
+    const old = await asVersion(server.node.port, '6.2.1')
     const url = `redis://127.0.0.1:${(old.address() as AddressInfo).port}`
     try {
       expect(await start(url).then(String, String)).to.match(
@@ -54,7 +43,7 @@ describe('a Redis in trouble is named with what to do', () => {
           String
         )
       ).to.match(/The Redis of SECRETS_REDIS_URL is too old/)
-      expect(await node.ask('DBSIZE')).to.equal(0)
+      expect(await server.node.ask('DBSIZE')).to.equal(0)
     } finally {
       old.close()
     }
@@ -62,49 +51,52 @@ describe('a Redis in trouble is named with what to do', () => {
 
   it('replaced by an older one while a process runs: /readyz says so', async () => {
     let version = '7.0.1'
-    const server = await asVersion(node.port, () => version)
-    await start(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const changing = await asVersion(server.node.port, () => version)
+    await start(`redis://127.0.0.1:${(changing.address() as AddressInfo).port}`)
     expect((await process.health()).problems).to.deep.equal({})
     version = '6.2.1'
     expect((await process.health()).problems['version of REDIS_URL']).to.match(/is too old: .* is Redis 6\.2\.1/)
-    server.close()
+    changing.close()
   })
 
   it('that cannot write to its disk: /readyz says so, and a start continues', async () => {
-    await start(node.url)
-    await mkdir(join(dir, 'dump.rdb'))
-    await node.ask('CONFIG', 'SET', 'save', '3600 1')
-    await node.ask('BGSAVE')
+    await start(server.node.url)
+    await mkdir(join(server.dir, 'dump.rdb'))
+    await server.node.ask('CONFIG', 'SET', 'save', '3600 1')
+    await server.node.ask('BGSAVE')
     await until(
       'the snapshot failed',
-      async () => (await node.figure('persistence', 'rdb_last_bgsave_status')) === 'err'
+      async () => (await server.node.figure('persistence', 'rdb_last_bgsave_status')) === 'err'
     )
     const sentence =
       /REDIS_URL refuses writes, because it can't write to its disk \(MISCONF .* Make room there, or repair it/
     expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
-    await start(node.url)
+    await start(server.node.url)
     expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
-    await node.ask('CONFIG', 'SET', 'save', '')
-    await rmdir(join(dir, 'dump.rdb'))
+    await server.node.ask('CONFIG', 'SET', 'save', '')
+    await rmdir(join(server.dir, 'dump.rdb'))
     expect((await process.health()).problems).to.deep.equal({})
   })
 
   it('whose clients are too many: the start and /readyz say so, with the setting', async () => {
-    const { durable } = await start(node.url)
-    await node.ask('CONFIG', 'SET', 'maxclients', '1')
+    const { durable } = await start(server.node.url)
+    await server.node.ask('CONFIG', 'SET', 'maxclients', '1')
     try {
-      const refused = await connect(node.url, 'commands', createLogger('test', 'silent'), 'REDIS_URL', 1_000).then(
-        String,
-        String
-      )
+      const refused = await connect(
+        server.node.url,
+        'commands',
+        createLogger('test', 'silent'),
+        'REDIS_URL',
+        1_000
+      ).then(String, String)
       expect(refused).to.match(/REDIS_URL .* could not be used .*maxclients is reached\)\. Raise its maxclients/)
-      await node.ask('CLIENT', 'KILL', 'ID', String(await durable.client('ID')))
+      await server.node.ask('CLIENT', 'KILL', 'ID', String(await durable.client('ID')))
       await until('/readyz says so', async () => {
         const { 'durable redis': sentence = '' } = (await process.health()).problems
         return /REDIS_URL can't be asked \(.*maxclients is reached\)\. Raise its maxclients/.test(sentence)
       })
     } finally {
-      await node.ask('CONFIG', 'SET', 'maxclients', '10000')
+      await server.node.ask('CONFIG', 'SET', 'maxclients', '10000')
     }
     await until('it is used again', async () => Object.keys((await process.health()).problems).length === 0)
   })

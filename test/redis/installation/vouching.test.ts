@@ -15,8 +15,8 @@ import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
-import { RedisNode } from '../../support/redis-node.js'
-import { ReplicatedRedis, testBinary } from '../../support/sentinels.js'
+import { useRedisNode } from '../../support/redis.js'
+import { ReplicatedRedis } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
 const PARTITIONS = 16
@@ -83,18 +83,18 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('the comparison of the data', () => {
-  let dir: string
-  let node: RedisNode
   const processes: Process[] = []
+  afterEach(() => stopAll())
+  const server = useRedisNode(beforeEach)
 
   const start = async (shared?: Shared, mayDecide?: boolean): Promise<Process> => {
-    const started = await Process.start(node.url, shared, mayDecide)
+    const started = await Process.start(server.node.url, shared, mayDecide)
     processes.push(started)
     return started
   }
   const stopAll = async (): Promise<void> => void (await Promise.all(processes.splice(0).map(one => one.stop())))
   const vouch = async (): Promise<Vouch | null> => {
-    const redis = await connect(node.url, 'commands', log)
+    const redis = await connect(server.node.url, 'commands', log)
     const found = (await standingsOf(redis, PARTITIONS)).find(({ partition }) => partition === PARTITION)
     await disconnect(redis)
     return found?.vouch ?? null
@@ -106,20 +106,10 @@ describe('the comparison of the data', () => {
     until('money waits', async () => (await failureOf(one.accept())) instanceof MoneyWaits)
   /** The file of the server, and how long it is. */
   const written = async (): Promise<{ file: string; bytes: number }> => {
-    const folder = join(dir, 'appendonlydir')
+    const folder = join(server.dir, 'appendonlydir')
     const file = join(folder, (await readdir(folder)).find(name => name.endsWith('.incr.aof')) ?? '')
     return { file, bytes: (await stat(file)).size }
   }
-
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'payments-vouching-'))
-    node = await RedisNode.start(await testBinary(), dir, [])
-  })
-  afterEach(async () => {
-    await stopAll()
-    await node.stop()
-    await rm(dir, { recursive: true, force: true })
-  })
 
   it('fails once when its connection is lost: an error that nothing awaits would end the process', async () => {
     const lost = new RedisUnavailable('The connection is lost.')
@@ -127,7 +117,7 @@ describe('the comparison of the data', () => {
     const note = (reason: unknown): void => void unawaited.push(reason)
     process.on('unhandledRejection', note)
     let asked = 0
-    const one = await Process.start(node.url, undefined, undefined, redis => {
+    const one = await Process.start(server.node.url, undefined, undefined, redis => {
       Object.assign(redis, {
         info: async () => {
           asked++
@@ -146,7 +136,7 @@ describe('the comparison of the data', () => {
     const one = await start()
     await one.accept(3)
     one.vouching.assertWhole(PARTITION)
-    await node.ask('FLUSHALL')
+    await server.node.ask('FLUSHALL')
     expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
     expect(() => one.vouching.assertWhole(PARTITION)).to.throw(RedisUnavailable)
     await untilWaits(one)
@@ -156,9 +146,9 @@ describe('the comparison of the data', () => {
   it('refuses the first write to other data, and goes on when its own is back', async () => {
     const one = await start()
     await one.accept(3)
-    await node.ask('SWAPDB', '0', '1')
+    await server.node.ask('SWAPDB', '0', '1')
     expect(await failureOf(one.accept())).to.be.instanceOf(RedisUnavailable)
-    await node.ask('SWAPDB', '0', '1')
+    await server.node.ask('SWAPDB', '0', '1')
     await untilAccepted(one)
     expect(await standing()).to.equal('vouched')
   })
@@ -166,8 +156,8 @@ describe('the comparison of the data', () => {
   it('keeps the data vouched for when the server restarts', async () => {
     const one = await start()
     await one.accept(3)
-    await node.kill()
-    await node.restart()
+    await server.node.kill()
+    await server.node.restart()
     await untilAccepted(one)
     expect((await vouch())?.epochs).to.have.lengthOf(2)
     expect(await standing()).to.equal('vouched')
@@ -179,8 +169,8 @@ describe('the comparison of the data', () => {
     await one.accept(3)
     await until('it is remembered', () => (shared.seen?.memories.get(PARTITION)?.count ?? 0) >= 3)
     await stopAll()
-    await node.kill()
-    await node.restart()
+    await server.node.kill()
+    await server.node.restart()
     await untilAccepted(await start(shared))
     expect(await standing()).to.equal('vouched')
   })
@@ -190,9 +180,9 @@ describe('the comparison of the data', () => {
     await one.accept(2)
     const { file, bytes } = await written()
     await one.accept(3)
-    await node.kill()
+    await server.node.kill()
     await truncate(file, bytes)
-    await node.restart()
+    await server.node.restart()
     await untilWaits(one)
     expect((await vouch())?.missing).to.deep.include({ commits: 3, epoch: 1 })
 
@@ -218,9 +208,9 @@ describe('the comparison of the data', () => {
     const before = (await vouch())?.epochs.at(-1)
     await one.accept(2)
     await one.vouching.stop()
-    await node.kill()
+    await server.node.kill()
     await truncate(file, bytes)
-    await node.restart()
+    await server.node.restart()
     const memory = { epoch: 1, serverId: before?.serverId ?? '', count: 2 }
     const other = await start({ seen: { atMs: Date.now(), memories: new Map([[PARTITION, memory]]) } })
     await other.accept(10)
@@ -237,13 +227,13 @@ describe('the comparison of the data', () => {
     const one = await start()
     await one.accept(2)
     const copy = await mkdtemp(join(tmpdir(), 'payments-vouching-copy-'))
-    await cp(join(dir, 'appendonlydir'), copy, { recursive: true })
+    await cp(join(server.dir, 'appendonlydir'), copy, { recursive: true })
     await one.accept(4)
-    await node.kill()
-    await rm(join(dir, 'appendonlydir'), { recursive: true })
-    await cp(copy, join(dir, 'appendonlydir'), { recursive: true })
+    await server.node.kill()
+    await rm(join(server.dir, 'appendonlydir'), { recursive: true })
+    await cp(copy, join(server.dir, 'appendonlydir'), { recursive: true })
     await rm(copy, { recursive: true })
-    await node.restart()
+    await server.node.restart()
     await untilWaits(one)
     expect((await vouch())?.missing?.commits).to.equal(4)
   })
@@ -252,8 +242,8 @@ describe('the comparison of the data', () => {
     const one = await start()
     await one.accept(2)
     await stopAll()
-    await node.kill()
-    await node.restart()
+    await server.node.kill()
+    await server.node.restart()
     const anew = await start()
     expect(await standing()).to.equal('unvouched')
     await anew.accept()
@@ -265,12 +255,26 @@ describe('the comparison of the data', () => {
     const api = await start({ seen: null }, false)
     await untilAccepted(api)
     await first.stop()
-    await node.kill()
-    await node.restart()
+    await server.node.kill()
+    await server.node.restart()
     await until('the `api` is back', async () => (await failureOf(api.redis.ping())) === null)
     expect(isRedisUnavailable(await failureOf(api.accept()))).to.equal(true)
     await start()
     await untilAccepted(api)
+  })
+
+  it('finds the data vouched for when the server was a replica for a moment, on connections that outlive that', async () => {
+    const [one, api] = [await start(), await start(undefined, false)]
+    await untilAccepted(api)
+    // It has looked for the last time before the change.
+    await api.vouching.stop()
+    await one.redis.pipeline().replicaof('127.0.0.1', 1).replicaof('NO', 'ONE').exec()
+    await until('a new epoch has begun', async () => (await vouch())?.epochs.length === 2)
+    await api.accept(3)
+    await api.vouching.start()
+    await Promise.all([api.accept(), one.accept()])
+    const missing = [one, api].flatMap(({ vouching }) => vouching.missing())
+    expect([await standing(), missing]).to.deep.equal(['vouched', []])
   })
 })
 
@@ -300,31 +304,5 @@ describe('the comparison of the data at a failover', () => {
     await until('money waits', async () => (await failureOf(after.accept())) instanceof MoneyWaits)
     expect(after.vouching.missing()).to.have.lengthOf(1)
     await after.stop()
-  })
-})
-
-describe('the comparison of the data of a server that is a replica for a moment', () => {
-  it('finds the data vouched for, on connections that outlive the change', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'payments-vouching-'))
-    const node = await RedisNode.start(await testBinary(), dir, [])
-    const [one, api] = [await Process.start(node.url), await Process.start(node.url, { seen: null }, false)]
-    try {
-      await until('writes go on', async () => (await failureOf(api.accept())) === null)
-      // It has looked for the last time before the change.
-      await api.vouching.stop()
-      await one.redis.pipeline().replicaof('127.0.0.1', 1).replicaof('NO', 'ONE').exec()
-      const vouch = async (): Promise<Vouch | null> =>
-        (await standingsOf(one.redis, PARTITIONS))[PARTITION]?.vouch ?? null
-      await until('a new epoch has begun', async () => (await vouch())?.epochs.length === 2)
-      await api.accept(3)
-      await api.vouching.start()
-      await Promise.all([api.accept(), one.accept()])
-      const missing = [one, api].flatMap(({ vouching }) => vouching.missing())
-      expect([(await vouch())?.standing, missing]).to.deep.equal(['vouched', []])
-    } finally {
-      await Promise.all([one.stop(), api.stop()])
-      await node.stop()
-      await rm(dir, { recursive: true, force: true })
-    }
   })
 })

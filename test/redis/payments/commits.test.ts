@@ -88,14 +88,6 @@ describe('commits', () => {
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
   })
 
-  it('accepts one of ten commits on the same version', async () => {
-    const { payment } = await accepted()
-    const results = await Promise.all(
-      Array.from({ length: 10 }, () => commits().commit(write(captured(payment)), PARTITION))
-    )
-    expect(results.filter(result => result === 'committed')).to.have.lengthOf(1)
-  })
-
   it('does not begin a command that was taken over', async () => {
     const { payment, entry } = await accepted()
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)

@@ -2,15 +2,12 @@ import { expect } from 'chai'
 import type { Payment, RefusalCode } from '../../../machines/model.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
-import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore, type ListQuery } from '../../../redis/payments/payments.js'
+import { listedPages, moveTo } from '../../support/listed-payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 const RETENTION_MS = 30 * 24 * 3_600_000
-
-/** A list without a range of times. */
-const EVER = { createdFromMs: null, createdToMs: null }
 
 describe('payment store', () => {
   const test = useRedis()
@@ -54,16 +51,6 @@ describe('payment store', () => {
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
   })
 
-  it('accepts one of twenty requests with one key at the same time', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        store().acceptPayment(aPayment({ idempotencyKey: 'k1' }), createCommand, anAcceptance({ idempotencyKey: 'k1' }))
-      )
-    )
-    expect(answers.filter(answer => answer === null)).to.have.lengthOf(1)
-    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
-  })
-
   it('accepts an operation of the own payment, and remembers its key for the retention', async () => {
     const payment = await accept()
     const accepted = await capture(payment)
@@ -102,46 +89,17 @@ describe('payment store', () => {
   })
 
   describe('list', () => {
-    const list = (changes: Partial<ListQuery> = {}) =>
-      store().list({
-        partition: PARTITION,
-        merchantId: MERCHANT,
-        status: null,
-        externalReference: null,
-        ...EVER,
-        limit: 2,
-        afterId: null,
-        ...changes
-      })
-    const pages = async (changes: Partial<ListQuery> = {}): Promise<string[][]> => {
-      const found: string[][] = []
-      let afterId: string | null = null
-      do {
-        const page = await list({ ...changes, afterId })
-        found.push(page.payments.map(payment => payment.terms.id))
-        afterId = page.nextAfterId
-      } while (afterId !== null)
-      return found
+    const EVER = { createdFromMs: null, createdToMs: null }
+    const query = {
+      partition: PARTITION,
+      merchantId: MERCHANT,
+      status: null,
+      externalReference: null,
+      ...EVER,
+      limit: 2
     }
-    const fail = async (payment: Awaited<ReturnType<typeof accept>>) => {
-      const after = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
-      await createCommitStore(unreplicated(test.redis)).commit(
-        {
-          payment: after,
-          statusBefore: 'pending',
-          wake: { expiryAtMs: null, reconcileAtMs: null },
-          operationResult: null,
-          nowMs: 0,
-          ends: null,
-          begins: null
-        },
-        PARTITION
-      )
-    }
-
-    it('is empty for a merchant without payments', async () => {
-      expect(await list()).to.deep.equal({ payments: [], nextAfterId: null })
-    })
+    const pages = (changes: Partial<ListQuery>) => listedPages(test.redis, changes)
+    const fail = (payment: Payment) => moveTo(test.redis, payment, 'failed')
 
     it('finds a status among more payments of one reference than a page looks through', async () => {
       const oldest = await accept()
@@ -161,7 +119,6 @@ describe('payment store', () => {
         return await test.redis.mget(records)
       }
       const counting = createPaymentStore(unreplicated(Object.create(test.redis, { mget: { value: mget } })))
-      const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, ...EVER }
       const first = await counting.list({ ...query, limit: 100, afterId: null })
       expect(first.payments.length).to.be.within(1, 20)
       expect(read.reduce((sum, count) => sum + count, 0)).to.be.at.most(25)
@@ -176,10 +133,11 @@ describe('payment store', () => {
         return await test.redis.mget(records)
       }
       const page = await createPaymentStore(unreplicated(Object.create(test.redis, { mget: { value: mget } }))).list({
-        ...{ partition: PARTITION, merchantId: MERCHANT, externalReference: null, afterId: null },
-        ...{ status: 'pending', limit: 2, ...EVER }
+        ...query,
+        status: 'pending',
+        afterId: null
       })
-      const rest = await list({ status: 'pending', afterId: page.nextAfterId })
+      const rest = await store().list({ ...query, status: 'pending', afterId: page.nextAfterId })
       const found = [...page.payments, ...rest.payments].map(({ terms }) => terms.id)
       expect(found).to.deep.equal([old[1], old[0]].map(one => one?.terms.id))
       expect(rest.nextAfterId).to.equal(null)

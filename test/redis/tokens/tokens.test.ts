@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
-import { createTokenStore, newTokenId, type TokenStore } from '../../../redis/tokens/tokens.js'
+import { createTokenStore, newCvvTokenId, newTokenId, type TokenStore } from '../../../redis/tokens/tokens.js'
 import { aToken } from '../../support/cards.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -55,21 +55,13 @@ describe('token store', () => {
     expect(await store.peek(token.tokenId)).to.include({ owner: PAYMENT_ID })
   })
 
-  it('gives a token to one of many that claim it at the same time', async () => {
-    const token = aToken()
-    await store.put(token, 60_000)
-    const claims = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => store.claim(token.tokenId, 'm_1', `payment-${index}`))
-    )
-    expect(claims.filter(claim => claim.kind === 'claimed')).to.have.lengthOf(1)
-    expect(claims.filter(claim => claim.kind === 'taken')).to.have.lengthOf(19)
-  })
-
   it('hides the token of another merchant, and leaves it unclaimed', async () => {
     const token = aToken()
     await store.put(token, 60_000)
+    const lifeMs = await ttlMs(token.tokenId)
     expect(await store.claim(token.tokenId, 'm_2', PAYMENT_ID)).to.deep.equal({ kind: 'missing' })
     expect(await store.peek(token.tokenId)).to.include({ owner: null })
+    expect(await ttlMs(token.tokenId)).to.be.at.most(lifeMs)
     expect((await store.claim(token.tokenId, 'm_1', PAYMENT_ID)).kind).to.equal('claimed')
     expect(await store.claim(token.tokenId, 'm_2', PAYMENT_ID)).to.deep.equal({ kind: 'missing' })
   })
@@ -83,33 +75,17 @@ describe('token store', () => {
     expect(await ttlMs(long.tokenId)).to.be.within(1_890_000, 1_900_000)
   })
 
-  it("does not extend a token's lifetime for requests that do not get it", async () => {
-    const token = aToken()
-    await store.put(token, 5_000)
-    await store.claim(token.tokenId, 'm_2', PAYMENT_ID)
-    expect(await ttlMs(token.tokenId)).to.be.at.most(5_000)
-  })
-
   it('lets another owner have a token that was released, for the rest of its life', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     await store.claim(token.tokenId, 'm_1', 'owner', 'request')
     const before = await ttlMs(token.tokenId)
+    for (const request of ['request', undefined]) await store.release(token.tokenId, 'another', request)
+    expect(await store.peek(token.tokenId)).to.include({ owner: 'owner' })
     await store.release(token.tokenId, 'owner', 'request')
     expect(await ttlMs(token.tokenId)).to.be.within(before - 1_000, before)
     expect(await store.peek(token.tokenId)).to.include({ owner: null })
     expect((await store.claim(token.tokenId, 'm_1', 'another')).kind).to.equal('claimed')
-  })
-
-  it('releases only its own claim, and one that still exists', async () => {
-    const token = aToken()
-    await store.put(token, 60_000)
-    await store.claim(token.tokenId, 'm_1', 'owner', 'request')
-    await store.release(token.tokenId, 'another', 'request')
-    await store.release(token.tokenId, 'another')
-    expect(await store.peek(token.tokenId)).to.include({ owner: 'owner' })
-    await store.release('tok_unknown', 'owner', 'request')
-    expect(await test.secrets.exists(keys.token('tok_unknown'))).to.equal(0)
   })
 
   for (const second of ['another request', '']) {
@@ -140,5 +116,47 @@ describe('token store', () => {
     expect(await test.secrets.pttl(keys.cvv(PAYMENT_ID))).to.be.within(CLAIM_TTL_MS - 10_000, CLAIM_TTL_MS)
     await store.dropCvv(PAYMENT_ID)
     expect(await store.readCvv(PAYMENT_ID)).to.equal(null)
+  })
+
+  describe('of a CVV', () => {
+    const put = async (ttlMs = 60_000): Promise<string> => {
+      const tokenId = newCvvTokenId()
+      await store.putCvvToken({ tokenId, merchantId: 'm_1', cvvBox: 'v1.k1.cvv' }, ttlMs)
+      return tokenId
+    }
+
+    it('belongs to the first owner of its merchant, again if asked, until it is dropped', async () => {
+      const tokenId = await put()
+      expect(tokenId).to.match(/^cvt_[0-9a-v]{26}$/)
+      const claimed = { kind: 'claimed', cvvBox: 'v1.k1.cvv' }
+      expect(await store.claimCvv(tokenId, 'm_2', 'a')).to.deep.equal({ kind: 'missing' })
+      expect(await store.claimCvv(tokenId, 'm_1', 'a')).to.deep.equal(claimed)
+      expect(await store.claimCvv(tokenId, 'm_1', 'a')).to.deep.equal(claimed)
+      expect(await store.claimCvv(tokenId, 'm_1', 'b')).to.deep.equal({ kind: 'taken' })
+      await store.drop(tokenId)
+      expect(await store.claimCvv(tokenId, 'm_1', 'a')).to.deep.equal({ kind: 'missing' })
+      expect(await test.secrets.dbsize()).to.equal(0)
+    })
+
+    it('is released like the token of a card, and lives as long', async () => {
+      const tokenId = await put(5_000)
+      expect(await test.secrets.pttl(keys.cvvToken(tokenId))).to.be.within(1, 5_000)
+      await store.claimCvv(tokenId, 'm_1', 'a', 'request')
+      expect(await test.secrets.pttl(keys.cvvToken(tokenId))).to.be.within(890_000, 900_000)
+      await store.release(tokenId, 'a', 'another request')
+      expect((await store.claimCvv(tokenId, 'm_1', 'b')).kind).to.equal('taken')
+      await store.release(tokenId, 'a', 'request')
+      expect((await store.claimCvv(tokenId, 'm_1', 'b')).kind).to.equal('claimed')
+    })
+
+    it('is not a card token, nor the reverse; a wrong use consumes neither', async () => {
+      const cvvToken = await put()
+      const card = aToken({ tokenId: newTokenId() })
+      await store.put(card, 60_000)
+      expect(await store.claim(cvvToken, 'm_1', 'a')).to.deep.equal({ kind: 'missing' })
+      expect(await store.claimCvv(card.tokenId, 'm_1', 'a')).to.deep.equal({ kind: 'missing' })
+      expect((await store.claimCvv(cvvToken, 'm_1', 'b')).kind).to.equal('claimed')
+      expect((await store.claim(card.tokenId, 'm_1', 'b')).kind).to.equal('claimed')
+    })
   })
 })

@@ -62,12 +62,6 @@ describe('a webhook event', () => {
     expect(bodyOf(aPayment())['amount_cents']).to.equal(1_000)
   })
 
-  it('has no error, and an empty list, when there are no refunds', () => {
-    const body = bodyOf(aPayment())
-    expect(body['refunds']).to.deep.equal([])
-    expect(body).not.to.have.property('error')
-  })
-
   it('names a lost CVV as the answer to the request does, by the row of the error catalogue', () => {
     const card = { brand: 'visa', last4: '0060', cardId: 'card_1' }
     const { error } = bodyOf(aPayment({ terms: { card }, progress: { error: 'invalid_token' } }))

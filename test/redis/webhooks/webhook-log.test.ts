@@ -5,7 +5,7 @@ import type { Conclusion } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { encodeDelivery, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import type { LoggedEvent } from '../../../redis/webhooks/logged-event.js'
 import { decodeQueued, encodeConcluded, eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
@@ -168,30 +168,6 @@ describe('undeliverable webhook events', () => {
     expect((await listed()).slice(1)).to.deep.equal([late])
     expect(dropped).to.deep.equal([1])
   })
-})
-
-describe('webhook events of a request that was traced', () => {
-  const { test, eventLog, queue } = useWebhookLog()
-
-  for (const state of ['delivered', 'undeliverable'] as const) {
-    it(`are listed as ${state} like any other, and can be replayed`, async () => {
-      const change = aChange(START_MS)
-      await storePayment(test, change)
-      const paymentKey = paymentKeyOf(change.paymentId)
-      const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
-      await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), storedWaiting(change, TERMS, { traceparent }))
-      const delivery = encodeDelivery({ paymentKey, merchantId: MERCHANT, kind: 'deliver' })
-      await test.redis.xadd(keys.deliveries(PARTITION), '*', ...delivery)
-      const [entry] = (await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 1)).entries
-      const first = entry === undefined ? null : await queue().first(entry)
-      if (entry === undefined || first === null) throw new Error('There is no event.')
-      await queue().conclude(entry, first, concluded(state))
-      const found = await eventLog().find(eventIdOf(change), [MERCHANT])
-      expect(found).to.deep.include({ state, change })
-      if (found === null) throw new Error('unreachable')
-      expect(await eventLog().replay(found)).to.equal(1)
-    })
-  }
 })
 
 describe('the search for a delivered webhook event', () => {

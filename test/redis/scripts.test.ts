@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { argumentsMin } from '../../redis/command-arguments.js'
 import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
@@ -6,7 +7,7 @@ import { keys, paymentKeyOf } from '../../redis/keys.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import type { ScriptName } from '../../redis/script-names.js'
-import { defineScript, loadLua, luaNames } from '../../redis/scripts.js'
+import { defineNamedScript, defineScript, loadLua, luaNames } from '../../redis/scripts.js'
 import { createLogger } from '../../runtime/log.js'
 import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
@@ -80,6 +81,52 @@ describe('a script whose user may not run one of its commands', () => {
         expect(answer, command).to.match(new RegExp(`NOPERM.*${name}.* ${command.replace('|', ' ')}`, 'i'))
       }
       expect(await test.redis.dbsize()).to.equal(0)
+    })
+  }
+
+  it('gives each command the fewest arguments that the server accepts, so that Redis 7.2 and newer check the permission', async () => {
+    for (const [words, count] of Object.entries(argumentsMin)) {
+      const [info] = (await test.redis.call('COMMAND', 'INFO', words.replace(' ', '|'))) as [[string, number]]
+      expect(words.split(' ').length + count, words).to.equal(Math.abs(info[1]))
+    }
+  })
+})
+
+const drop = defineNamedScript<{
+  keys: string
+  given: { notification: string | undefined; againAtMs: number }
+}>('drop_notification')
+
+describe('a script that gets its keys and its argument by name', () => {
+  const test = useRedis()
+  const [due, since] = ['due', 'since']
+  const given = { notification: 'a sale', againAtMs: 7 }
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    await test.redis.zadd(due, 7, 'a sale')
+    await test.redis.hset(since, 'a sale', '1')
+  })
+
+  it('finds each key by its name, in any order', async () => {
+    expect(await drop(test.redis, { since, due }, given)).to.equal(1)
+    expect(await test.redis.exists(due, since)).to.equal(0)
+  })
+
+  it('treats undefined as absent', async () => {
+    expect(await drop(test.redis, { due, since }, { ...given, notification: undefined })).to.equal(0)
+    expect(await test.redis.exists(due, since)).to.equal(2)
+  })
+
+  for (const [what, named] of [
+    ['too few', { due }],
+    ['too many', { due, since, line: 'x' }],
+    ['others', { due, until: since }]
+  ] as const) {
+    it(`is not run with ${what} keys`, async () => {
+      const running = drop(test.redis, named, given)
+      const error: unknown = await running.catch((reason: unknown) => reason)
+      expect(String(error)).to.match(/drop_notification has the keys due,since, not /)
+      expect(await test.redis.exists(due, since)).to.equal(2)
     })
   }
 })

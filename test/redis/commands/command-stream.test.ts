@@ -3,11 +3,13 @@ import {
   deadLetterCommand,
   deadLetterEntry,
   ensureGroups,
+  lostCommands,
   paymentWork,
   readCommands,
   requeueCommand
 } from '../../../redis/commands/command-stream.js'
-import { expiries } from '../../../redis/commands/due.js'
+import { expiries, fireWakeUps } from '../../../redis/commands/due.js'
+import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
 import {
   livingConsumers,
   orphanedCommands,
@@ -18,11 +20,11 @@ import {
 import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
-import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { delay } from '../../../runtime/delay.js'
 import { takeoverRound, wakeRound } from '../../../workers/timers/rounds.js'
 import { unboundedPace } from '../../support/pace.js'
-import { anAcceptance, aPayment, createCommand, PARTITION, recordOf } from '../../support/payments.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 const SILENCE_MS = 60_000
@@ -81,37 +83,12 @@ describe('command streams', () => {
   const read = async (consumer: string) =>
     (await readCommands(test.redis, paymentWork, consumer, [PARTITION], 100)).entries
 
-  it('hand an accepted command to one worker, whole', async () => {
-    const payment = await acceptOne()
-    const [entry] = await read('a')
-    expect(entry).to.deep.include({
-      partition: PARTITION,
-      paymentKey: paymentKeyOf(payment.terms.id),
-      command: createCommand,
-      idempotencyKey: payment.progress.operation.idempotencyKey,
-      record: recordOf(payment.progress.operation.idempotencyKey),
-      replyTo: { channel: 'reply:test', commandId: 'command-1' },
-      correlationId: 'c-1',
-      deliveryCount: 0,
-      consumer: 'a',
-      accepted: encodePayment(payment),
-      dueAtMs: null
-    })
-    expect(await read('b')).to.deep.equal([])
-  })
-
   /** The workers whose commands a round gave back, one for each command. */
   const takenOver = async (living: ReadonlySet<string>): Promise<string[]> => {
     const workers: string[] = []
     await takeoverRound(test.redis, paymentWork, partitions, living, worker => void workers.push(worker))
     return workers
   }
-
-  it('create their groups once, and again when they are gone', async () => {
-    await ensureGroups(test.redis, partitions, paymentWork)
-    await acceptOne()
-    expect(await read('a')).to.have.lengthOf(1)
-  })
 
   it("give a dead worker's command to a living one", async () => {
     await acceptOne()
@@ -134,13 +111,6 @@ describe('command streams', () => {
     expect(await takenOver(await watch(test.redis))).to.deep.equal(['a'])
   })
 
-  it("also give a forgotten worker's commands to live workers", async () => {
-    await acceptOne()
-    await read('long dead')
-    await writeHeartbeat(test.redis, 'a')
-    expect(await takenOver(await watch(test.redis))).to.deep.equal(['long dead'])
-  })
-
   it('do not requeue or dead-letter what was finished in the meantime', async () => {
     await acceptOne()
     const [entry] = await read('a')
@@ -151,36 +121,18 @@ describe('command streams', () => {
     expect(await read('b')).to.have.lengthOf(1)
   })
 
-  it('make a command a dead letter with its reason', async () => {
-    await acceptOne()
-    const [entry] = await read('a')
-    if (entry === undefined) throw new Error('nothing was read')
-    expect(await deadLetterCommand(test.redis, entry, details)).to.equal(true)
-    const [letter] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
-    expect(letter?.[1]).to.include.members(['l', '[1,"delivered 5 times",77]'])
-    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
-  })
-
-  it('name what is not a command, so that it can become a dead letter instead of blocking the rest', async () => {
+  it('are taken over although some entries are not commands, which become dead letters instead of blocking the rest', async () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await test.redis.xadd(keys.commands(PARTITION), '*', 'e', '[1,"x",[3]')
     await acceptOne()
-    const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
-    expect(entries).to.have.lengthOf(1)
-    expect(unreadable).to.have.lengthOf(2)
-    for (const entry of unreadable) expect(await deadLetterEntry(test.redis, paymentWork, entry, 1)).to.equal(true)
-    expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
-  })
-
-  it('are taken over from a dead worker although one entry is not a command', async () => {
-    await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
-    await acceptOne()
     await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
     await writeHeartbeat(test.redis, 'b')
-    expect(await takenOver(await watch(test.redis))).to.deep.equal(['a', 'a'])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal(['a', 'a', 'a'])
     const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'b', [PARTITION], 100)
     expect(entries.map(({ command }) => command.kind)).to.deep.equal(['create'])
-    expect(unreadable.map(entry => entry.fields)).to.deep.equal([['nonsense', '1']])
+    expect(unreadable.map(entry => entry.fields[0])).to.deep.equal(['nonsense', 'e'])
+    for (const entry of unreadable) expect(await deadLetterEntry(test.redis, paymentWork, entry, 1)).to.equal(true)
+    expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
   })
 
   it('continue past a partition that fails; the round then fails at its end', async () => {
@@ -210,5 +162,43 @@ describe('command streams', () => {
     const orphans = await orphanedCommands(test.redis, paymentWork, PARTITION, new Set())
     expect(orphans.map(({ consumer, entries }) => [consumer, entries.length])).to.deep.equal([['a', 1]])
     expect(await test.redis.xinfo('CONSUMERS', keys.commands(PARTITION), 'payments')).to.have.lengthOf(1)
+  })
+
+  it('are found behind hundreds that the worker knows, when their delivery was lost', async () => {
+    for (let index = 0; index < 250; index++) await acceptOne()
+    const { entries } = await readCommands(test.redis, paymentWork, 'a', [PARTITION], 250)
+    const lost = [...entries.splice(120, 1), ...entries.splice(-1)]
+    const known = new Set(entries.map(({ entryId }) => entryId))
+    await delay(1_100)
+    const found = await lostCommands(test.redis, paymentWork, 'a', PARTITION, entryId => known.has(entryId))
+    expect(found.entries.map(({ entryId }) => entryId)).to.deep.equal(lost.map(({ entryId }) => entryId))
+  })
+
+  it('are listed oldest first, with the worker that holds them, if one does', async () => {
+    await test.redis.xadd(keys.commands(0), `${Date.now() - 60_000}-0`, 'nonsense', '1')
+    const payment = await acceptOne()
+    await read('host.1.a')
+    const [nonsense, ours] = await listOldestCommands(test.redis, partitions, 10)
+    expect(nonsense).to.include({ partition: 0, worker: null, command: null })
+    expect(nonsense?.ageMs).to.be.within(55_000, 600_000)
+    expect(ours).to.include({ partition: PARTITION, worker: 'host.1.a' })
+    expect(ours?.command?.paymentKey).to.equal(paymentKeyOf(payment.terms.id))
+    expect((await listOldestCommands(test.redis, partitions, 1)).map(({ partition }) => partition)).to.deep.equal([0])
+  })
+
+  it('come from due lists, each time once, however many timers there are', async () => {
+    await test.redis.zadd(keys.due(PARTITION), 1_000, 'a', 2_000, 'b', 3_000, 'c')
+    const fired = await Promise.all(
+      [1, 2, 3].map(() => fireWakeUps(test.redis, expiries, { partition: PARTITION, nowMs: 2_000, max: 10 }))
+    )
+    expect(fired.reduce((sum, count) => sum + count, 0)).to.equal(2)
+    const entries = await read('w')
+    expect(entries.map(entry => [entry.paymentKey, entry.command.kind, entry.dueAtMs])).to.deep.equal([
+      ['a', 'wake', 1_000],
+      ['b', 'wake', 2_000]
+    ])
+    // What was fired is due again in case its command is lost.
+    expect(await test.redis.zrange(keys.due(PARTITION), '0', '-1')).to.deep.equal(['c', 'a', 'b'])
+    expect(await fireWakeUps(test.redis, expiries, { partition: PARTITION, nowMs: 2_999, max: 10 })).to.equal(0)
   })
 })
