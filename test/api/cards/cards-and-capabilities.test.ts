@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { ServiceError } from '../../../api/http/service-error.js'
+import { requireKnownBrands } from '../../../api/payments/brand-days.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
-import { readConfig } from '../../../runtime/config.js'
+import { cardBrands } from '../../../machines/card-brands.js'
+import { ConfigError, readConfig } from '../../../runtime/config.js'
 import { CARD_ID, startApi, useApi } from '../running-api.js'
 
 const card = {
@@ -150,5 +152,18 @@ describe('GET /v1/capabilities', () => {
       rate_limit: null,
       tokenization: { available: true, sandbox: true, url: 'https://tokens.example' }
     })
+  })
+})
+
+describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
+  const take = (...brands: readonly string[]): void =>
+    requireKnownBrands({ preauthTtlDays: { days: 7, byName: Object.fromEntries(brands.map(brand => [brand, 5])) } })
+
+  it('takes every brand of the card network', () => {
+    expect(() => take(...cardBrands)).not.to.throw()
+  })
+
+  it('refuses a brand that is misspelt', () => {
+    expect(() => take('visa', 'vissa')).to.throw(ConfigError, 'names the brand vissa; there are visa, ')
   })
 })

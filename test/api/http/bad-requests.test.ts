@@ -103,11 +103,8 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect((await send(65_537)).status).to.equal(413)
   })
 
-  it('a body of more than 64 KiB is 413, with and without Content-Length', async () => {
+  it('a body of more than 64 KiB is 413 without Content-Length, too', async () => {
     const body = JSON.stringify({ ...aCreateBody(), metadata: { x: 'x'.repeat(BODY_BYTES_MAX) } })
-    const known = await api.request('POST', '/v1/payments', { body })
-    expect(known.status).to.equal(413)
-    expect(known.error['code']).to.equal('payload_too_large')
     const chunks = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`
     const head = requestHead('POST', '/v1/payments', {
       'Idempotency-Key': '1',

@@ -1,16 +1,14 @@
-import { once } from 'node:events'
-import { connect as openSocket } from 'node:net'
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { DamagedPayment } from '../../../redis/payments/payment-record.js'
 import { DamagedValue } from '../../../redis/stored-fields.js'
-import { until } from '../../support/conditions.js'
+import { recordTraces } from '../../../runtime/tracing.js'
 import { writingTo } from '../../support/log-lines.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
-import { requestHead } from '../raw-http.js'
-import { useApi } from '../running-api.js'
+import { type RunningApi, startApi, useApi } from '../running-api.js'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -134,15 +132,44 @@ describe('what every answer carries', () => {
       .join('')
     expect(log).not.to.match(/987|secret-of|12345678909|Maria|card_1|key-\d/)
   })
+})
 
-  it('a client that disconnects within its body is not an error', async () => {
-    const socket = openSocket(api.port, '127.0.0.1')
-    // The server's "100 Continue" tells that it is reading.
-    const head = { 'Content-Type': 'application/json', 'Content-Length': '100', Expect: '100-continue' }
-    socket.write(`${requestHead('POST', '/v1/cards', head)}{`)
-    await once(socket, 'data')
-    socket.destroy()
-    await until('a log line', () => lines.some(line => line.includes('the client disconnected')))
-    expect(lines.filter(line => /"level":(50|40)/.test(line))).to.deep.equal([])
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+
+describe('traces of requests', () => {
+  const exporter = new InMemorySpanExporter()
+  let api: RunningApi
+  before(async () => {
+    api = await startApi()
+  })
+  beforeEach(() => {
+    exporter.reset()
+    recordTraces(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('test'))
+  })
+  afterEach(() => recordTraces(null))
+  after(() => api.stop())
+
+  const get = (headers: Record<string, string | null>) => api.request('GET', '/v1/capabilities', { headers })
+  const parents = () => exporter.getFinishedSpans().map(({ parentSpanContext }) => parentSpanContext?.traceId)
+
+  it('records no trace of a request with a traceparent but without a valid key', async () => {
+    for (const Authorization of [null, 'Bearer svc_test.k_full.wrong'])
+      await get({ Authorization, traceparent: TRACEPARENT })
+    expect(parents()).to.deep.equal([])
+  })
+
+  it('records a request with a key under the trace of its client, from its beginning', async () => {
+    await get({ traceparent: TRACEPARENT })
+    expect(parents()).to.deep.equal(['4bf92f3577b34da6a3ce929d0e0e4736'])
+    expect(exporter.getFinishedSpans()[0]?.name).to.equal('GET /v1/capabilities')
+  })
+
+  it('keeps no trace whose ids may be a card number', async () => {
+    for (const ids of [
+      '00000000000000004024007153760060-00f067aa0ba902b7',
+      '4bf92f3577b34da6a3ce929d0e0e4736-4024007153760060'
+    ])
+      await get({ traceparent: `00-${ids}-01` })
+    expect(parents()).to.deep.equal([undefined, undefined])
   })
 })

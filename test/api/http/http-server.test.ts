@@ -40,11 +40,6 @@ describe('the HTTP server stops without losing a request', () => {
     agent.destroy()
   })
 
-  it('may be stopped twice', async () => {
-    await api.stop()
-    await api.stop()
-  })
-
   it('keeps idle connections longer than a load balancer (60 s), which then closes first', async () => {
     const answer = await api.request('GET', '/v1/capabilities')
     expect(answer.headers.get('Keep-Alive')).to.equal('timeout=65')
@@ -95,17 +90,6 @@ describe('the HTTP server stops without losing a request', () => {
     await until('the log', () => log.some(line => line.includes('a connection was closed unanswered')))
     for (const socket of [first, second]) socket.destroy()
     await server.stop()
-  })
-
-  it('answers pipelined requests in their order', async () => {
-    const socket = connect(api.port, '127.0.0.1')
-    let received = ''
-    socket.setEncoding('utf8').on('data', chunk => {
-      received += chunk
-    })
-    socket.write(requestHead('GET', '/v1/none') + requestHead('GET', '/v1/capabilities', { Connection: 'close' }))
-    await until('the end', () => socket.readableEnded)
-    expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 404', 'HTTP/1.1 200'])
   })
 })
 

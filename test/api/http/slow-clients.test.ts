@@ -62,26 +62,21 @@ describe('the HTTP server against slow and many clients', () => {
     return { socket, received: () => received, isEnded: () => isEnded }
   }
 
-  it('ends a request whose headers arrive byte by byte, with 408 request_timeout', async () => {
-    await start(IMPATIENT)
-    const { socket, received, isEnded } = client('GET / HTTP/1.1\r\nHost: x\r\n')
-    const dripping = setInterval(() => socket.write('X'), 20)
-    await until('the server ends it', isEnded)
-    clearInterval(dripping)
-    expect(received())
-      .to.match(/^HTTP\/1\.1 408 /)
-      .and.match(/"code":"request_timeout".*did not arrive in time.*"retryable":true/)
-  })
-
-  it('ends a request whose body arrives byte by byte, with 408', async () => {
-    await start(IMPATIENT)
-    const head = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
-    const { socket, received, isEnded } = client(head)
-    const dripping = setInterval(() => socket.write(' '), 20)
-    await until('the server ends it', isEnded)
-    clearInterval(dripping)
-    expect(received()).to.match(/^HTTP\/1\.1 408 /)
-  })
+  for (const [part, head] of [
+    ['headers', 'GET / HTTP/1.1\r\nHost: x\r\n'],
+    ['body', 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n']
+  ] as const) {
+    it(`ends a request whose ${part} arrives byte by byte, with 408 request_timeout`, async () => {
+      await start(IMPATIENT)
+      const { socket, received, isEnded } = client(head)
+      const dripping = setInterval(() => socket.write('X'), 20)
+      await until('the server ends it', isEnded)
+      clearInterval(dripping)
+      expect(received())
+        .to.match(/^HTTP\/1\.1 408 /)
+        .and.match(/"code":"request_timeout".*did not arrive in time.*"retryable":true/)
+    })
+  }
 
   it('ends a connection that sends nothing', async () => {
     await start(IMPATIENT)

@@ -58,16 +58,6 @@ describe('a payment by stored card with the token of its CVV', () => {
     expect(await create(card, 'k2')).to.deep.include({ result: { kind: 'failed', code: 'network_unavailable' } })
     expect(await codeOf(card, 'k3')).to.equal('in_progress')
   })
-
-  it('is not sent without the CVV when the memory-only Redis has lost it', async () => {
-    const worker = path.worker()
-    const card = await path.storedCardWithCvvToken()
-    await create(card, 'k1')
-    await test.secrets.flushdb()
-    await worker.work()
-    expect(worker.network.asked).to.deep.equal([])
-    expect(await create(card, 'k1')).to.deep.include({ result: { kind: 'failed', code: 'invalid_token' } })
-  })
 })
 
 describe('cvv_token_id in a create', () => {

@@ -74,16 +74,6 @@ describe('a capture or cancel', () => {
     expect(answer).to.deep.include({ result: { kind: 'refused', code: 'amount_exceeds_refundable' } })
   })
 
-  it('is judged by the worker too: of two refunds that were accepted, the second may be too much by then', async () => {
-    const id = await created(approvedAndCaptured, approvedAndCaptured)
-    const refund = (key: string) => path.payments.cancel(aScope(key), id, 600)
-    for (const key of ['refund-1', 'refund-2']) expect(await refund(key)).to.have.property('kind', 'in_progress')
-    await worker.work()
-    expect(await refund('refund-1')).to.have.nested.property('result.kind', 'succeeded')
-    expect(await refund('refund-2')).to.have.nested.property('result.code', 'amount_exceeds_refundable')
-    expect((await read(id)).progress.operation).to.deep.include({ state: 'succeeded', idempotencyKey: 'refund-1' })
-  })
-
   it('is decided again when the payment changes between its read and its acceptance', async () => {
     const id = await created(approvedAndCaptured, approvedAndCaptured)
     const { acceptOperation } = path.deps.store

@@ -91,18 +91,6 @@ describe('payment POSTs: from a submission to an answer', () => {
     })
   }
 
-  it('5.3: a 202 names the operation that was accepted, also before a worker has begun it', async () => {
-    const operation = { kind: 'refund', state: 'in_progress', amountCents: 900, idempotencyKey: 'refund-2' } as const
-    api.payments.submission = { ...inProgress, progress: capturedProgress({ operation }) }
-    const { status, body } = await post('cancel')
-    expect(status).to.equal(202)
-    expect(body).to.deep.include({
-      status: 'captured',
-      operation: { kind: 'refund', state: 'in_progress', amount_cents: 900, idempotency_key: 'refund-2' }
-    })
-    expect(body, 'the reason of an earlier failure').not.to.have.property('error')
-  })
-
   it('5.1: the key of a create that is still running is 409 idempotency_in_progress, with the payment to read', async () => {
     api.payments.submission = { kind: 'create_in_progress', paymentId: PAYMENT_ID }
     const answer = await post('create')

@@ -12,7 +12,7 @@ import { useRedis } from '../../support/redis.js'
 
 type TokenSource = CardSource & { type: 'token' }
 
-describe('the token of a request that was not accepted', () => {
+describe('the token of a request', () => {
   const test = useRedis()
   let path: CommandPath
   beforeEach(async () => {
@@ -20,8 +20,10 @@ describe('the token of a request that was not accepted', () => {
     path = await aCommandPath(test)
   })
 
+  const answerTo = (source: CardSource, key: string, body?: string) =>
+    path.payments.create(aScope(key, body), aCreateRequest(source))
   const create = (source: CardSource, key: string, body?: string) =>
-    path.payments.create(aScope(key, body), aCreateRequest(source)).then(
+    answerTo(source, key, body).then(
       ({ kind }) => kind,
       ({ code }) => code
     )
@@ -84,34 +86,24 @@ describe('the token of a request that was not accepted', () => {
     await path.payments.create(aScope('k1', 'another'), aCreateRequest(card, '123'))
     expect(await test.secrets.keys('cvv:*')).to.have.length(1)
   })
-})
 
-describe('the token of an authorisation that did not leave', () => {
-  const test = useRedis()
-  let path: CommandPath
-  beforeEach(async () => {
-    await Promise.all([test.redis.flushdb(), test.secrets.flushdb()])
-    path = await aCommandPath(test)
-  })
-  const create = (source: CardSource, key: string) => path.payments.create(aScope(key), aCreateRequest(source))
-
-  it('pays under a new key, also after the first request was repeated', async () => {
+  it('of an authorisation that did not leave pays under a new key, also after the first request was repeated', async () => {
     const worker = path.worker()
     const token = await path.token()
     await create(token, 'k1')
     worker.network.willAnswer(notSent)
     await worker.work()
     const failed = { kind: 'finished', result: { kind: 'failed', code: 'network_unavailable' }, isReplay: true }
-    expect(await create(token, 'k1')).to.deep.include(failed)
-    expect(await create(token, 'k1')).to.deep.include(failed)
+    expect(await answerTo(token, 'k1')).to.deep.include(failed)
+    expect(await answerTo(token, 'k1')).to.deep.include(failed)
     await create(token, 'k2')
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
-    expect(await create(token, 'k3').catch(({ code }) => code)).to.equal('invalid_token')
+    expect(await answerTo(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
+    expect(await create(token, 'k3')).to.equal('invalid_token')
   })
 
-  it('is not charged twice when the worker dies before it commits the result', async () => {
+  it('of an authorisation that did not leave is not charged twice when the worker dies before it commits the result', async () => {
     const dying = path.worker()
     const token = await path.token()
     await create(token, 'k1')
@@ -132,16 +124,20 @@ describe('the token of an authorisation that did not leave', () => {
     await worker.work()
     // A worker had the first command: it may have sent it, so the payment is reconciled and never sent.
     expect(worker.network.asked).to.deep.equal(['authorise'])
-    expect(await create(token, 'k1')).to.have.nested.property('progress.status', 'unknown')
-    expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
+    expect(await answerTo(token, 'k1')).to.have.nested.property('progress.status', 'unknown')
+    expect(await answerTo(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
   })
 })
 
-describe('a payment by stored card', () => {
+describe('payment requests:', () => {
   const test = useRedis()
+  let path: CommandPath
+  beforeEach(async () => {
+    await Promise.all([test.redis.flushdb(), test.secrets.flushdb()])
+    path = await aCommandPath(test)
+  })
 
-  it('is not sent without the CVV that came with it, when that is lost', async () => {
-    const path = await aCommandPath(test)
+  it('a payment by stored card is not sent without the CVV that came with it, when that is lost', async () => {
     const worker = path.worker()
     const card = await path.storedCard()
     const create = (key: string) => path.payments.create(aScope(key), aCreateRequest(card, '123'))
@@ -156,13 +152,8 @@ describe('a payment by stored card', () => {
     await worker.work()
     expect(await create('k2')).to.have.nested.property('result.progress.status', 'captured')
   })
-})
 
-describe('a payment by a stored card that is expired', () => {
-  const test = useRedis()
-
-  it('is refused before it is accepted, as an issuer would decline it', async () => {
-    const path = await aCommandPath(test)
+  it('a payment by a stored card that is expired is refused before it is accepted, as an issuer would decline it', async () => {
     const create = (source: CardSource) => path.payments.create(aScope('k1'), aCreateRequest(source))
     const refusal = await create(await path.storedCard('2020')).then(
       () => expect.fail('it was accepted'),
@@ -175,17 +166,13 @@ describe('a payment by a stored card that is expired', () => {
     // The key is not used: another card can take it.
     expect(await create(await path.storedCard())).to.include({ kind: 'in_progress' })
   })
-})
 
-describe('the window of a new payment', () => {
-  const test = useRedis()
-
-  it('4.2: is that of the brand of its card, else that of all brands', async () => {
+  it('4.2: the window of a new payment is that of the brand of its card, else that of all brands', async () => {
     for (const [byName, days] of [
       [{ visa: 5, elo: 15 }, 5],
       [{ elo: 15 }, 7]
     ] as const) {
-      const path = await aCommandPath(test, ({ config }) => ({
+      path = await aCommandPath(test, ({ config }) => ({
         config: { ...config, preauthTtlDays: { days: 7, byName } }
       }))
       const created = await path.payments.create(aScope(`k${days}`), aCreateRequest(await path.token()))
@@ -193,14 +180,8 @@ describe('the window of a new payment', () => {
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
     }
   })
-})
 
-describe('a payment whose stored card is erased', () => {
-  const test = useRedis()
-  beforeEach(() => Promise.all([test.redis.flushdb(), test.secrets.flushdb()]))
-
-  it('before it was sent fails without a call, keeps no CVV, and answers that the card does not exist', async () => {
-    const path = await aCommandPath(test)
+  it('a payment whose stored card is erased before it was sent fails without a call, keeps no CVV, and answers that the card does not exist', async () => {
     const worker = path.worker()
     const card = await path.storedCard()
     const create = (key: string) => path.payments.create(aScope(key), aCreateRequest(card, '123'))
@@ -214,8 +195,7 @@ describe('a payment whose stored card is erased', () => {
     expect(await create('k2').catch((error: unknown) => error)).to.include({ code: 'unknown_card' })
   })
 
-  it('after it was sent ends as the card network says', async () => {
-    const path = await aCommandPath(test)
+  it('a payment whose stored card is erased after it was sent ends as the card network says', async () => {
     const worker = path.worker()
     const card = await path.storedCard()
     worker.network.willAnswer({ kind: 'ambiguous', reason: 'timeout' })
@@ -230,13 +210,8 @@ describe('a payment whose stored card is erased', () => {
     await worker.wake(before, before.terms.createdAtMs + 10_000)
     expect((await read())?.progress.status).to.equal('captured')
   })
-})
 
-describe('a create while the memory-only Redis is unavailable', () => {
-  const test = useRedis()
-
-  it('is replayed when it is finished, is a conflict with another body, and is refused when it is new', async () => {
-    const path = await aCommandPath(test)
+  it('a create while the memory-only Redis is unavailable is replayed when it is finished, is a conflict with another body, and is refused when it is new', async () => {
     const worker = path.worker()
     const [token, card] = [await path.token(), await path.storedCard()]
     const create = async (key: string, source: CardSource, body?: string) =>
@@ -263,13 +238,8 @@ describe('a create while the memory-only Redis is unavailable', () => {
       expect(failure).to.be.instanceOf(RedisUnavailable)
     }
   })
-})
 
-describe('reading a payment', () => {
-  const test = useRedis()
-
-  it('4.4: does not find payments of another merchant in the same partition', async () => {
-    const path = await aCommandPath(test)
+  it('4.4: reading a payment does not find payments of another merchant in the same partition', async () => {
     const { merchantId } = aScope('k1')
     const created = await path.payments.create(aScope('k1'), aCreateRequest(await path.token()))
     if (created.kind !== 'in_progress') throw new Error(created.kind)
@@ -280,13 +250,9 @@ describe('reading a payment', () => {
     expect(await path.payments.read(merchantId, id)).to.have.nested.property('terms.id', id)
     expect(await path.payments.read(neighbour, id)).to.equal(null)
   })
-})
 
-describe('an Idempotency-Key', () => {
-  const test = useRedis()
-
-  it('5.1: is kept for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
-    const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
+  it('5.1: an Idempotency-Key is kept for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
+    path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
     const lifeMs = ({ merchantId, idempotencyKey }: RequestScope) =>
       test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecord(merchantId, idempotencyKey)))
     const [ofCreate, ofRefund, ofCapture] = [aScope('a'), aScope('b'), aScope('c')]
@@ -307,14 +273,10 @@ describe('an Idempotency-Key', () => {
     expect(await path.payments.cancel(ofRefund, id, 100)).to.have.property('kind', 'finished')
     expect(await path.payments.capture(ofCapture, id, null)).to.have.nested.property('result.kind', 'refused')
   })
-})
 
-describe('a request whose payment ends while it is answered', () => {
-  const test = useRedis()
-
-  it('gets the result, never 202 with a payment that is final: a create, and its repeat', async () => {
+  it('a request whose payment ends while it is answered gets the result, never 202 with a payment that is final: a create, and its repeat', async () => {
     let beforeLoad = async (): Promise<void> => undefined
-    const path = await aCommandPath(test, ({ store }) => ({
+    path = await aCommandPath(test, ({ store }) => ({
       store: {
         ...store,
         load: async (partition, paymentKey) => {

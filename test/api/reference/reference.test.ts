@@ -81,21 +81,6 @@ describe('the reference page', () => {
     expect(page.url()).to.equal(`${api.url}/docs?document=tokens`)
   })
 
-  it('shows a route in three screens: its errors are lines until they are opened, its headers are folded', async () => {
-    const page = await browser.open(`${api.url}/docs#/Payments/createPayment`, {
-      viewport: { width: 1280, height: 1000 }
-    })
-    const operation = page.locator('#operations-Payments-createPayment')
-    await operation.locator('.responses-table').waitFor()
-    expect((await operation.boundingBox())?.height).to.be.below(3_000)
-    const declined = operation.locator('tr[data-code="422"]')
-    await declined.getByRole('button', { name: 'Show answer 422' }).click()
-    await declined.getByText('"code": "card_declined"').waitFor()
-    expect(await declined.locator('table.headers').isVisible()).to.equal(false)
-    await declined.locator('summary').click()
-    await declined.locator('table.headers').waitFor()
-  })
-
   it('shows every operation on a phone within its width', async () => {
     const page = await browser.open(`${api.url}/docs`, { viewport: { width: 390, height: 844 } })
     await page.waitForSelector('.opblock')

@@ -88,12 +88,6 @@ describe('the webhook endpoint', () => {
     expect(secrets.size).to.equal(4)
   })
 
-  it('8: a merchant has one endpoint: the last that was registered', async () => {
-    await put({ url: HOOK })
-    await put({ url: `${HOOK}&v=2` })
-    expect((await api.request('GET', PATH)).body).to.include({ url: `${HOOK}&v=2` })
-  })
-
   it('takes a URL of 2048 characters, and not one more', async () => {
     const longest = HOOK.padEnd(2_048, 'x')
     expect((await put({ url: longest })).body['url']).to.equal(longest)
@@ -162,29 +156,17 @@ describe('the webhook endpoint', () => {
     })
   }
 
-  describe('with card data in its URL', () => {
-    it('refuses a URL with card data in it, which would be kept and logged', async () => {
-      const bad = [
-        'https://shop.example/4024007153760060',
-        'https://shop.example/?cvv=123',
-        'https://shop.example/?n=4024%200071%205376%200060'
-      ]
-      for (const url of bad) {
-        const { status, error } = await put({ url })
-        expect([status, error.fields?.[0]?.message], url).to.deep.equal([400, 'must not contain card data'])
-      }
+  for (const [url, sentence] of [
+    ['https://shop.example/4024007153760060', 'must not contain card data'],
+    ['https://shop.example/?cvv=123', 'must not contain card data'],
+    ['https://shop.example/?n=4024%200071%205376%200060', 'must not contain card data'],
+    ['http://shop.example/', 'must begin with https:// and the name of a host'],
+    ['https://user:secret@shop.example/', 'must not contain a user name or a password'],
+    ['https://shop.example/#part', 'must not contain a fragment (#…), which is never sent'],
+    ['https://shop.example/a b', 'must not contain white space or a backslash']
+  ] as const) {
+    it(`says what is wrong with ${url}`, async () => {
+      expect((await put({ url })).error.fields).to.deep.equal([{ path: 'url', message: sentence }])
     })
-  })
-  describe('with an invalid URL', () => {
-    for (const [url, sentence] of [
-      ['http://shop.example/', 'must begin with https:// and the name of a host'],
-      ['https://user:secret@shop.example/', 'must not contain a user name or a password'],
-      ['https://shop.example/#part', 'must not contain a fragment (#…), which is never sent'],
-      ['https://shop.example/a b', 'must not contain white space or a backslash']
-    ] as const) {
-      it(`says what is wrong with ${url}`, async () => {
-        expect((await put({ url })).error.fields).to.deep.equal([{ path: 'url', message: sentence }])
-      })
-    }
-  })
+  }
 })
