@@ -78,11 +78,6 @@ describe('requests of merchants about archived payments', () => {
     )
   })
 
-  it('remember the key of a create as long as that of a capture', async () => {
-    const [record = ''] = await test.redis.keys('*:idem:*')
-    expect(await test.redis.pttl(record)).to.be.within(89 * 86_400_000, 90 * 86_400_000)
-  })
-
   it('refund it', async () => {
     expect(await path.payments.cancel(aScope('refund'), paymentId(), 100)).to.include({ kind: 'in_progress' })
     const stored = createPaymentStore(unreplicated(test.redis))

@@ -109,13 +109,6 @@ describe('Redis and the archive as one store', () => {
     }
   })
 
-  it('answers that a payment is nowhere', async () => {
-    await both.moveOut(await both.stored(0))
-    const paymentKey = firstPaymentKeyAt(CREATED_MS - 1)
-    expect(await both.store.loadForChange(PARTITION, paymentKey)).to.equal(null)
-    expect(await both.store.load(PARTITION, paymentKey)).to.equal(null)
-  })
-
   it('leaves no older version in the archive, or on its way there, when a payment replaces it', async () => {
     const before = await both.stored(0)
     await moveTo(both.test.redis, before, 'charged_back')

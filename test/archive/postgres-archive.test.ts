@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { newPaymentId } from '../../redis/keys.js'
 import {
   aListQuery,
   archiveAt,
@@ -8,7 +7,7 @@ import {
   usePostgresArchive
 } from '../support/archived-payments.js'
 import { until } from '../support/conditions.js'
-import { DAY_MS, PARTITION, references } from '../support/payments.js'
+import { references } from '../support/payments.js'
 
 describe('postgres archive', () => {
   const test = usePostgresArchive()
@@ -32,13 +31,6 @@ describe('postgres archive', () => {
     expect(await test.archive.find(payment.terms.id)).to.deep.equal(payment)
     const listed = await test.archive.list(aListQuery({ externalReference: payment.terms.externalReference }))
     expect(listed.payments).to.deep.equal([payment])
-  })
-
-  it('does not find payments or sales that were never archived', async () => {
-    expect(await test.archive.find(newPaymentId(PARTITION, DAY_MS))).to.equal(null)
-    expect(await test.archive.takeBack(newPaymentId(PARTITION, DAY_MS))).to.equal(null)
-    expect(await test.archive.findBySale('none')).to.equal(null)
-    await test.archive.put([])
   })
 
   it('keeps a newer version, and replaces an older one', async () => {

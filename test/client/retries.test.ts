@@ -113,12 +113,6 @@ describe('the client, when a request moves money', () => {
     expect(api.sent.map(({ headers }) => headers['prefer'])).to.deep.equal(['wait=0'])
   })
 
-  it('tries once with maxRetries 0', async () => {
-    const api = scriptedApi(['cut', paid])
-    await outcomeUnknown(api, { maxRetries: 0 })
-    expect(api.sent).to.have.length(1)
-  })
-
   it('waits as long as Retry-After says, and gives up at once when that is beyond the deadline', async () => {
     const busy: Step = [202, unknown, { 'Retry-After': '1' }]
     const beganMs = performance.now()

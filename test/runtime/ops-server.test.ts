@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { register } from 'prom-client'
+import { Registry, register } from 'prom-client'
 import { readConfig } from '../../runtime/config.js'
 import { CannotAsk, type Check, healthOf } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
+import { publishFigures } from '../../runtime/metrics.js'
 import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
 import { untilFast } from '../support/conditions.js'
 
@@ -135,5 +136,35 @@ describe('the ops server of a process with a warning', () => {
     expect(await text('/metrics')).to.match(/^card_payments_process_warning\{part="replicas"\} 0$/m)
     await text('/readyz')
     expect(changes().slice(1)).to.deep.equal(['info replicas a warning ended'])
+  })
+})
+
+describe('figures that are read for each scrape', () => {
+  it('share one reading', async () => {
+    const registry = new Registry()
+    let reads = 0
+    publishFigures(registry, async () => ({ n: ++reads }), [
+      { name: 'one', help: 'One.', pick: ({ n }) => n },
+      { name: 'two', help: 'Two.', label: 'age', pick: ({ n }) => ({ 0: n, 60: n * 10 }) }
+    ])
+    expect(await registry.metrics())
+      .to.contain('one 1')
+      .and.contain('two{age="60"} 10')
+    expect(await registry.metrics())
+      .to.contain('one 2')
+      .and.contain('two{age="0"} 2')
+  })
+
+  it('are absent when the reading fails', async () => {
+    const registry = new Registry()
+    let isAway = false
+    const read = async (): Promise<number> => {
+      if (isAway) throw new Error('Redis is away')
+      return 7
+    }
+    publishFigures(registry, read, [{ name: 'depth', help: 'Depth.', pick: n => n }])
+    expect(await registry.metrics()).to.contain('depth 7')
+    isAway = true
+    expect(await registry.metrics()).not.to.match(/^depth /m)
   })
 })

@@ -1,7 +1,7 @@
 /** What workers publish for the inspector, what they never publish, and whom its server answers. */
 import { expect } from 'chai'
 import WebSocket from 'ws'
-import { connect, disconnect } from '../../../redis/connection/connections.js'
+import { connect } from '../../../redis/connection/connections.js'
 import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/operator/inspection.js'
 import { createLogger } from '../../../runtime/log.js'
 import { exampleOf } from '../../../scripts/docs/payment-paths/payment-examples.js'
@@ -9,7 +9,6 @@ import { firstWorld, happen, nextMomentMs, type World } from '../../../scripts/d
 import { startInspectorServer } from '../../../scripts/inspector/server.js'
 import { until } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
-import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 
 const log = createLogger('test', 'silent')
 
@@ -58,31 +57,6 @@ describe('inspection', () => {
     ])
   })
 
-  it('needs no more permissions in Redis than its users have', async () => {
-    await makeRedisUsers(test.redis, 'durable')
-    // The users of the file work in database 0.
-    for (const user of ['inspector', 'payments']) await test.redis.acl('SETUSER', user, '+select')
-    const stopping = new AbortController()
-    const [redis, subscriber, worker] = await Promise.all([
-      connect(urlAs('inspector', test.url), 'commands', log),
-      connect(urlAs('inspector', test.url), 'subscriber', log),
-      connect(urlAs('payments', test.url), 'commands', log)
-    ])
-    const seen: ObservedDecision[] = []
-    try {
-      const watch = await watchDecisions(redis, subscriber, decision => seen.push(decision))
-      const inspection = createInspection(worker, 'payments 1', log, stopping.signal)
-      await until('the worker is heard', () => {
-        if (seen.length === 0) tell(inspection, ['AUTHORISE'])
-        return seen.length > 0
-      })
-      await watch.stop()
-    } finally {
-      stopping.abort()
-      await Promise.all([redis, subscriber, worker].map(disconnect))
-    }
-  })
-
   it('publishes nothing about the buyer and no text of the merchant', async () => {
     const [decision] = await observed(['AUTHORISE'])
     const { terms, progress } = firstWorld('manual').payment
@@ -118,11 +92,6 @@ describe('the server of the inspector', () => {
 
   it('listens on this machine only', () => {
     expect(new URL(server.url).hostname).to.equal('127.0.0.1')
-  })
-
-  it('says what to do when its port is taken', async () => {
-    const failure = await start(Number(new URL(server.url).port)).catch((error: Error) => error.message)
-    expect(failure).to.contain('--port=0')
   })
 
   it('refuses a page of another site', async () => {

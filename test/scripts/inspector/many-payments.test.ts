@@ -1,10 +1,20 @@
 /** The page while payments stream by: a viewer can still follow one of them. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type ObservedDecision, observePayment } from '../../../redis/operator/inspection.js'
+import { type LiveFeed, startLiveFeed } from '../../../scripts/inspector/live.js'
 import { createObservedPayments } from '../../../scripts/inspector/observed-payments.js'
 import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
+import { startRedis } from '../../../scripts/start/embedded-redis.js'
+import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
+import { freePort } from '../../../scripts/start/ports.js'
+import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { useBrowser } from '../../support/browser.js'
+import { until } from '../../support/conditions.js'
 import { aPayment } from '../../support/payments.js'
 
 describe('the inspector of many payments', () => {
@@ -92,19 +102,44 @@ describe('the inspector of many payments', () => {
     await page.mouse.move(x + 600, y)
     expect(await page.locator('[data-payment]').first().getAttribute('data-payment')).to.equal(idOf(12))
   })
+})
 
-  it('keeps marked text and the scroll position while other payments change', async () => {
-    await page.setViewportSize({ width: 1_280, height: 500 })
-    await line(1).click()
-    await page.mouse.move(0, 0)
-    const { x, y } = (await page.locator('#details dd').first().boundingBox()) ?? { x: 0, y: 0 }
-    await page.mouse.dblclick(x + 10, y + 5)
-    await page.locator('.drawing').evaluate('document.querySelector(".drawing").scrollTo(0, 5)')
-    const marked = await page.evaluate<string>('String(getSelection())')
-    expect(marked).to.match(/^[0-9a-f-]+$/)
-    move(...range(2, 12))
-    await line(12).waitFor()
-    expect(await page.evaluate('String(getSelection())')).to.equal(marked)
-    expect(await page.evaluate('document.querySelector(".drawing").scrollTop')).to.equal(5)
+describe('the connection of the inspector', () => {
+  let dir = ''
+  let server: EmbeddedServer | undefined
+  let feed: LiveFeed | undefined
+  after(async () => {
+    await feed?.stop()
+    await server?.process.stop(2_000)
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('reports when Redis is unavailable, and when it is back', async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-live-'))
+    const port = await freePort()
+    const start = async (): Promise<EmbeddedServer> => {
+      const binary = await obtainRedis(resolve('.vendor'), () => undefined)
+      return startRedis({ kind: 'redis', binary, port, dir, onOutput: () => undefined })
+    }
+    const says = (words: string): Promise<unknown> => until(words, () => feed?.status().includes(words) ?? false)
+
+    server = await start()
+    const { url } = server
+    feed = startLiveFeed(
+      async () => url,
+      () => undefined
+    )
+    await says('Connected to Redis')
+    await server.process.stop(2_000)
+    await says('does not answer; reconnecting')
+    server = await start()
+    await says('Connected to Redis')
+
+    // Ctrl-C while Redis is unavailable does not wait for it.
+    await server.process.stop(2_000)
+    await says('does not answer; reconnecting')
+    await feed.stop()
+    feed = undefined
+    server = undefined
   })
 })

@@ -55,15 +55,6 @@ describe('operator archive drop', () => {
     expect((await run(['status'])).out).to.match(/^2020-03 +0 +0 .* \d{4}-\d\d-\d\dT\S+$/m)
   })
 
-  it('reports that a month was dropped before', async () => {
-    await put(MONTH_MS)
-    await exported()
-    await drop()
-    const { code, out } = await drop()
-    expect(code).to.equal(0)
-    expect(out).to.match(/^Dropped before, on \d{4}-\d\d-\d\d: 2020-03: 1 payments/)
-  })
-
   it('asks for confirmation, and refuses a month without payments', async () => {
     await put(MONTH_MS)
     await exported()
@@ -166,23 +157,6 @@ describe('operator archive drop beside other clients', () => {
     await writer.end()
     expect((await dropping).err).to.contain('has changed since its export')
     expect(await oldest()).to.include({ payments: 1, back_in_redis: 1 })
-  })
-
-  it('reports a lost connection, and leaves the month unchanged', async () => {
-    await archived.archive.put([createdAt(MONTH_MS)])
-    await run(['export', '2020-03', '--file', newFile()])
-    await archived.postgres.ask('BEGIN')
-    await archived.postgres.ask('SELECT FROM payments FOR UPDATE')
-    const dropping = run(['drop', '2020-03', '--yes'], FIVE_YEARS)
-    await until('it waits for the lock', async () => (await statementsWaiting(archived.postgres.url)) > 0)
-    await archived.postgres.ask(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'card-payments operator'`
-    )
-    const { code, err } = await dropping
-    await archived.postgres.ask('COMMIT')
-    expect(code).to.equal(1)
-    expect(err).to.contain(`The archive (ARCHIVE_URL) can't be used: `)
-    expect(await oldest()).to.include({ payments: 1, is_unchanged: true, dropped_at: null })
   })
 
   it('needs the owner of the tables', async () => {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { unreplicated } from '../../../redis/connection/writes.js'
+import { claimInstallation } from '../../../redis/installation/installation.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
+import { until } from '../../support/conditions.js'
 import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
@@ -102,6 +104,9 @@ describe('operator command line: merchants and keys', () => {
     ['merchant create', 2, /missing argument <name>/],
     ['merchant rename', 2, /unknown command/],
     ['webhook list --merchant m_none', 1, /no merchant m_none/],
+    ['webhook discard m_none --yes', 1, /no merchant m_none.*merchant list/],
+    ['webhook disable m_none --yes', 1, /no merchant m_none/],
+    ['webhook enable m_none', 1, /no merchant m_none/],
     ['webhook replay --merchant m_none --undelivered', 1, /no merchant m_none/],
     ['payments', 2, /unknown command/],
     ['merchant list --verbose', 2, /unknown option/],
@@ -114,12 +119,6 @@ describe('operator command line: merchants and keys', () => {
       expect(out).to.equal('')
     })
   }
-
-  it('exits with 0 after --help', async () => {
-    const { code, out } = await run('key create --help')
-    expect(code).to.equal(0)
-    expect(out).to.contain('--publishable')
-  })
 
   it('finds the Redis of a running `npm start` in its data directory', async () => {
     const merchant = await newMerchant()
@@ -143,5 +142,69 @@ describe('operator command line: merchants and keys', () => {
     const { code, err } = await run('merchant list', { DATA_DIR: dataDir })
     expect(code).to.equal(1)
     expect(err).to.contain(join(dataDir, 'redis.json'))
+  })
+})
+
+/** The operator's command line works in the environment of the data, also without SERVICE_ENV. */
+describe('an operator', () => {
+  const test = useRedis()
+  const run = (env: NodeJS.ProcessEnv, ...args: string[]) => operate({ REDIS_URL: test.url, ...env }, args)
+  const born = (environment: 'test' | 'live'): Promise<unknown> =>
+    claimInstallation(test.redis, { environment, installationId: 'eu', partitions: 4 })
+  beforeEach(() => test.redis.flushdb())
+
+  it('works in the environment of the data without SERVICE_ENV: live keys, and no test clock', async () => {
+    await born('live')
+    const created = await run({}, 'merchant', 'create', 'Loja', '--json')
+    const { merchant_id: merchant } = created.json() as { merchant_id: string }
+    const key = await run({}, 'key', 'create', '--merchant', merchant, '--publishable')
+    expect(key.text).to.contain('svc_live.')
+    expect(await run({}, 'clock', 'advance', '7d')).to.include({ code: 1 })
+    expect(await test.redis.exists('clock_offset')).to.equal(0)
+  })
+
+  it('refuses another environment, installation or number of partitions before it writes anything', async () => {
+    await born('live')
+    for (const [variable, value, sentence] of [
+      ['SERVICE_ENV', 'test', 'REDIS_URL holds live data (installation eu), SERVICE_ENV says test.'],
+      ['INSTALLATION_ID', 'us', 'INSTALLATION_ID says us.'],
+      ['PARTITIONS', '8', 'created with 4 partitions, PARTITIONS says 8.']
+    ] as const) {
+      const { code, text } = await run({ [variable]: value }, 'merchant', 'create', 'Loja')
+      expect(code).to.equal(1)
+      expect(text).to.contain(sentence)
+    }
+    expect(await test.redis.keys('*')).to.deep.equal(['installation'])
+  })
+
+  it('requires SERVICE_ENV where there is no data yet', async () => {
+    const { code, text } = await run({}, 'merchant', 'create', 'Loja')
+    expect(code).to.equal(1)
+    expect(text).to.contain('SERVICE_ENV is not set: must be one of test, live')
+    expect(await test.redis.dbsize()).to.equal(0)
+    expect((await run({ SERVICE_ENV: 'test' }, 'merchant', 'create', 'Loja')).code).to.equal(0)
+  })
+})
+
+describe('operator key', () => {
+  const servers = useRedis()
+  const run = (line: string) => operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url }, line.split(' '))
+
+  it('shows the environment, label and expiry of a key, and when it has expired', async () => {
+    const { merchant_id: merchant } = (await run('merchant create Loja --json')).json() as { merchant_id: string }
+    const create = (expires: string) =>
+      run(`key create --merchant ${merchant} --publishable --label checkout --expires ${expires} --json`)
+    const expires = new Date(Date.now() + 3_600_000).toISOString()
+    const made = await create(expires)
+    expect(made.json()).to.include({ label: 'checkout', expires_at: expires })
+    const rows = async () =>
+      (await run(`key list --merchant ${merchant}`)).out.split('\n').map(line => line.split(/ {2,}/))
+    expect((await rows())[1]).to.include.members(['active', 'test', 'checkout', expires])
+    // A key that would have expired before it is made is refused.
+    const soon = await until('a key is made', async () => {
+      const at = new Date(Date.now() + 1_000).toISOString()
+      return (await create(at)).code === 0 && at
+    })
+    await until('it has expired', async () => (await rows()).some(row => row.includes(soon) && row.includes('expired')))
   })
 })

@@ -80,11 +80,4 @@ describe('operator webhook, for an abandoned endpoint', () => {
     })
     expect((await run('webhook', 'list')).out).not.to.contain('switched off')
   })
-
-  for (const verb of ['discard', 'disable', 'enable']) {
-    it(`${verb}: refuses a merchant that does not exist`, async () => {
-      const { code, err } = await run('webhook', verb, 'm_typo', ...(verb === 'enable' ? [] : ['--yes']))
-      expect([code, err]).to.deep.equal([1, 'error: There is no merchant m_typo. `merchant list` shows them all.\n'])
-    })
-  }
 })

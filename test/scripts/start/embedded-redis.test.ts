@@ -21,18 +21,4 @@ describe('embedded Redis', () => {
     expect(await setting(test.secrets, 'appendonly')).to.equal('no')
     expect(await setting(test.secrets, 'crash-log-enabled')).to.equal('no')
   })
-
-  it('gives each test file an empty database', async () => {
-    expect(await test.redis.dbsize()).to.equal(0)
-    await test.redis.set('left', 'over')
-  })
-
-  describe('in another file', () => {
-    const other = useRedis()
-
-    it('does not show the keys of the first', async () => {
-      expect(other.url).not.to.equal(test.url)
-      expect(await other.redis.get('left')).to.equal(null)
-    })
-  })
 })

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { prepareFor, readDemo } from '../../../scripts/start/demo.js'
+import { type OutputOptions, prefixedOutput } from '../../../scripts/start/output.js'
 import { freePort } from '../../../scripts/start/ports.js'
+import { parseProcfile, planInstances } from '../../../scripts/start/procfile.js'
 import { type RunningService, Service } from '../../../scripts/start/service.js'
 import { until } from '../../support/conditions.js'
 import { pidsWith } from '../../support/processes.js'
@@ -163,5 +166,81 @@ describe('service on one machine', () => {
       }
       expect(given).to.deep.equal([undefined, archiveUrl])
     })
+  })
+})
+
+const entries = parseProcfile('api: exec node api.js\npayments: exec node payments.js --a=b:c\n\n# a remark\n')
+const plan = (...scale: string[]): string[] =>
+  planInstances(entries, scale).map(({ name, instance }) => `${name}.${instance}`)
+
+describe('Procfile', () => {
+  it('reads one process a line, and ignores empty lines and comments', () => {
+    expect(entries).to.deep.equal([
+      { name: 'api', command: 'exec node api.js' },
+      { name: 'payments', command: 'exec node payments.js --a=b:c' }
+    ])
+  })
+
+  it('names every bad line at once', () => {
+    expect(() => parseProcfile('api exec node\na: x\na: y\nb:\n')).to.throw(/line 1 [\s\S]*line 3 [\s\S]*line 4 /)
+  })
+
+  it('of this project replaces the shell in each line, so that signals reach the process', () => {
+    for (const { command } of parseProcfile(readFileSync('Procfile', 'utf8'))) expect(command).to.match(/^exec node /)
+  })
+
+  it('runs one of each process by default, and as many as the arguments say', () => {
+    expect(plan()).to.deep.equal(['api.1', 'payments.1'])
+    expect(plan('payments=3', 'api=0')).to.deep.equal(['payments.1', 'payments.2', 'payments.3'])
+  })
+
+  it('refuses all invalid arguments at once', () => {
+    expect(() => plan('payments', 'unknown=2', 'api=65', 'api=-1')).to.throw(
+      /payments: [\s\S]*unknown=2: the Procfile has api, payments[\s\S]*api=65: at most 64[\s\S]*api=-1: /
+    )
+  })
+
+  it('runs at most one simulator, because it has one ledger', () => {
+    expect(() => planInstances(parseProcfile('network: x'), ['network=2'])).to.throw(/one ledger/)
+  })
+})
+
+function collect(options: OutputOptions): { sinkOf: ReturnType<typeof prefixedOutput>; written: string[] } {
+  const written: string[] = []
+  return { sinkOf: prefixedOutput(['api.1', 'payments.1'], options, text => written.push(text)), written }
+}
+
+describe('output of npm start', () => {
+  it('puts the name of its process in front of each line, in one column', () => {
+    const { sinkOf, written } = collect({ isColoured: false })
+    sinkOf('api.1')('one\ntwo\n')
+    sinkOf('payments.1')('three\n')
+    expect(written.join('')).to.equal('api.1      | one\napi.1      | two\npayments.1 | three\n')
+  })
+
+  it('writes whole lines, for pieces of any size', () => {
+    const { sinkOf, written } = collect({ isColoured: false })
+    const api = sinkOf('api.1')
+    api('be')
+    sinkOf('payments.1')('between\n')
+    api('gun\nnext')
+    expect(written).to.deep.equal(['payments.1 | between\n', 'api.1      | begun\n'])
+  })
+
+  it('prints lines of a log for people on a terminal, a request as one sentence, and leaves other lines', () => {
+    const { sinkOf, written } = collect({ isColoured: false, isReadable: true })
+    const line = (fields: object): string => `${JSON.stringify({ level: 'info', pid: 1, process: 'api', ...fields })}\n`
+    const request = { method: 'POST', route: '/v1/payments/:id/refund', duration_ms: 12, payment_id: 'a-payment' }
+    const api = sinkOf('api.1')
+    api(line({ ...request, status: 202, request_id: 'r', msg: 'request answered' }))
+    api(line({ ...request, status: 409, code: 'operation_in_progress', msg: 'request answered' }))
+    api(line({ port: 3000, msg: 'listening' }))
+    api('A sentence.\n')
+    expect(written).to.deep.equal([
+      'api.1      | INFO: POST /v1/payments/:id/refund 202, 12 ms, payment a-payment\n',
+      'api.1      | INFO: POST /v1/payments/:id/refund 409 operation_in_progress, 12 ms, payment a-payment\n',
+      'api.1      | INFO: listening {"port":3000}\n',
+      'api.1      | A sentence.\n'
+    ])
   })
 })
