@@ -114,8 +114,8 @@ export async function watchClock(
   return { now: () => machine.now() - errorMs(), stop, isApart: () => Math.abs(errorMs()) > APART_MS }
 }
 
-/** Runs on while the clock of the machine is set. Its zero means nothing. */
-const steadyClock: Clock = { now: () => performance.now() }
+/** Runs on while the clock of the machine is set. Its zero means nothing. In whole ms, like every time that is stored. */
+const steadyClock: Clock = { now: () => Math.round(performance.now()) }
 
 interface Difference {
   /** How far the machine is ahead of Redis (ms); negative when it is behind. */

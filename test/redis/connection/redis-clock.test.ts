@@ -64,6 +64,8 @@ describe('the clock of a machine that is wrong', () => {
       setByMs = steppedMs
       // Before any answer of Redis: nothing is awaited between.
       expect(errorOf(clock), `${steppedMs} ms`).to.be.below(TOLERATED_MS)
+      // Of a part of a ms no id of a payment can be made.
+      expect(clock.now() % 1, `${steppedMs} ms`).to.equal(0)
       const side = steppedMs > 0 ? 'ahead of' : 'behind'
       expect(clock.isApart(), `${steppedMs} ms`).to.equal(Math.abs(steppedMs) > 60_000)
       await until('the warning', async () => (await process.health()).warnings['clock']?.includes(side) === true)
