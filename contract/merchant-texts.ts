@@ -3,6 +3,7 @@
  * one row each (docs/CHANGING.md, A text that merchants set).
  */
 import type { MerchantTexts } from '../machines/model.js'
+import { type TextInEvents, textsInEvents } from '../machines/status-change.js'
 import { textOrNull } from './answer-fields.js'
 import { about, orNull, textUpTo } from './request-fields.js'
 import type { Schema } from './schema.js'
@@ -11,27 +12,22 @@ interface MerchantText {
   readonly name: string
   readonly lengthMax: number
   readonly means: string
-  /** Whether webhook events say it too (`EventTerms`). */
-  readonly isInEvents: boolean
 }
 
 const rows = {
   statementDescriptor: {
     name: 'statement_descriptor',
     lengthMax: 22,
-    means: "text on the buyer's statement",
-    isInEvents: false
+    means: "text on the buyer's statement"
   }
 } as const satisfies Readonly<Record<keyof MerchantTexts, MerchantText>>
 
 type Term = keyof MerchantTexts
 type Rows = typeof rows
 type Name = Rows[Term]['name']
-type EventTerm = { [T in Term]: Rows[T]['isInEvents'] extends true ? T : never }[Term]
-type EventName = Rows[EventTerm]['name']
+type EventName = Rows[TextInEvents]['name']
 
 const terms = Object.keys(rows) as Term[]
-const eventTerms = terms.filter(term => rows[term].isInEvents) as EventTerm[]
 
 /** An object with a field for each of these texts. */
 function each<Field extends Name, T extends Term, Value>(of: readonly T[], make: (term: T) => Value) {
@@ -49,7 +45,9 @@ export const requestTexts = each<Name, Term, Schema<string | null>>(terms, term 
 export const answerTexts = each<Name, Term, Schema<string | null>>(terms, () => textOrNull('as sent'))
 
 /** Their schemas in webhook events. */
-export const eventTexts = each<EventName, EventTerm, Schema<string | null>>(eventTerms, () => textOrNull('as sent'))
+export const eventTexts = each<EventName, TextInEvents, Schema<string | null>>(textsInEvents, () =>
+  textOrNull('as sent')
+)
 
 /** Of the body of a create. */
 export function termsOfTexts(body: Readonly<Partial<Record<Name, string | null>>>): MerchantTexts {
@@ -63,6 +61,8 @@ export function presentTexts(given: MerchantTexts): Readonly<Record<Name, string
 }
 
 /** As a webhook event says them. */
-export function presentEventTexts(given: Pick<MerchantTexts, EventTerm>): Readonly<Record<EventName, string | null>> {
-  return each(eventTerms, term => given[term])
+export function presentEventTexts(
+  given: Pick<MerchantTexts, TextInEvents>
+): Readonly<Record<EventName, string | null>> {
+  return each(textsInEvents, (term: TextInEvents) => given[term])
 }

@@ -71,9 +71,13 @@ export function isTestChange({ version }: StatusChange): boolean {
   return version === TEST_VERSION
 }
 
+/** The texts of the merchant that events say. None that may name the buyer: events are not erased at his request. */
+export const textsInEvents = [] as const satisfies readonly (keyof MerchantTexts)[]
+
+export type TextInEvents = (typeof textsInEvents)[number]
+
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
-export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'> &
-  Omit<MerchantTexts, 'statementDescriptor'>
+export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'> & Pick<MerchantTexts, TextInEvents>
 
 /** Where an event of the log is: it waits for its next attempt, was given up, or was delivered. */
 export const loggedStates = ['waiting', 'undeliverable', 'delivered'] as const

@@ -61,7 +61,7 @@ export interface Circumstances {
   readonly random: number
   /** It was sent although its endpoint rests. */
   readonly isTrial: boolean
-  /** Gap before each further attempt. */
+  /** Gap before each further attempt (`WEBHOOK_RETRY_DELAYS_MS`). */
   readonly delaysMs: readonly number[]
 }
 

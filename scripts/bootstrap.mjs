@@ -4,7 +4,7 @@
 //   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND is the path of a source without `.ts` (package.json has
 //                                                      all of them); scripts/build builds in any case
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -25,8 +25,9 @@ const SOURCES = [
 ].filter(exists)
 // Code in folders named browser/ runs in browsers, and is compiled against what they know.
 const PROJECTS = ['tsconfig.json', 'tsconfig.browser.json', 'client/tsconfig.json']
-// Written after a build without errors, with the names of the sources: a deleted source makes the build old as well. The
-// compiler writes its own files in spite of errors.
+// Written after a build without errors, with the names of the sources: a deleted source makes the build old as well. Its time
+// is that of the beginning, so that a source which changed meanwhile is built again. The compiler writes its own files in
+// spite of errors.
 const STAMP = 'dist/.built'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -41,6 +42,7 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
 const isBuildAsked = command === 'scripts/build' && rest.length === 0
 const sources = sourceFiles()
 if (isBuildAsked || !isBuilt(sources)) {
+  const begun = new Date()
   removeOrphans()
   // The compiler writes in spite of errors, and `npm run docs` makes types that the sources may still lack.
   const isDocs = command === 'scripts/docs/docs'
@@ -49,7 +51,10 @@ if (isBuildAsked || !isBuilt(sources)) {
   await step('Bundling', [process.execPath, 'scripts/bundle.mjs'])
   await step('Bundling dependencies', [process.execPath, 'scripts/bundle-dependencies.mjs'])
   mkdirSync(join(root, 'dist'), { recursive: true })
-  if (isWhole) writeFileSync(join(root, STAMP), sources.join('\n'))
+  if (isWhole) {
+    writeFileSync(join(root, STAMP), sources.join('\n'))
+    utimesSync(join(root, STAMP), begun, begun)
+  }
 }
 const entry = join(root, `dist/${command}.js`)
 if (!existsSync(entry)) fail(`There is no command "${command}": ${command}.ts does not exist.`)

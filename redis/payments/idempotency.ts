@@ -2,7 +2,8 @@
  * What an Idempotency-Key is remembered by: `[<format>,<result>,"<fingerprint>","<payment key>",<kind>]`.
  *
  * While the request is in progress, or its outcome unknown, a 0 stands in the place of the result. It is the head of the
- * record, so that a script can put the result there (includes/store_result.lua).
+ * record, so that a script can put the result there (includes/store_result.lua). Who came first is decided by accept_payment.lua
+ * and accept_operation.lua.
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { numbered, required, storedValue } from '../stored-fields.js'
