@@ -14,6 +14,7 @@ import { makeRedisUsers } from '../../support/redis-users.js'
 import type { ServiceUnderTest } from '../../support/service.js'
 import { faultsOfArchive } from './doctor-archive-faults.js'
 import type { Breakage, Fault, Place } from './doctor-fault.js'
+import { faultsOfWork } from './doctor-work-faults.js'
 
 const faultsOfRedis: readonly Fault[] = [
   {
@@ -213,7 +214,7 @@ const faultsOfProcesses: readonly Fault[] = [
   }
 ]
 
-export const faults: readonly Fault[] = [...faultsOfRedis, ...faultsOfProcesses, ...faultsOfArchive]
+export const faults: readonly Fault[] = [...faultsOfRedis, ...faultsOfWork, ...faultsOfProcesses, ...faultsOfArchive]
 
 /** The settings that let the command ask the simulator, with changes. */
 export function network({ service }: Place, changes: NodeJS.ProcessEnv): Breakage {
