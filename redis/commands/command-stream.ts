@@ -14,6 +14,7 @@ import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
 import { encodeResult } from '../payments/idempotency.js'
 import { defineNamedScript, defineScript } from '../scripts.js'
 import { type CommandEntry, decodeEntry, encodeEntry, type StreamEntry } from './command-entry.js'
+import { commandsOf } from './commands-in-stream.js'
 import { encodeLetter } from './stored-letter.js'
 
 const requeue = defineNamedScript<{
@@ -229,11 +230,13 @@ async function deadLetterFields<E extends StreamEntry>(
   return moved === 1
 }
 
-/** Where commands go that a worker can't end. All answer false for one that this worker has no more. */
+/** Where commands go that a worker can't end: false for one that this worker has no more. */
 export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
   /** For one for which this worker has sent nothing. */
   release(entry: CommandEntry): Promise<boolean>
+  /** All commands of the payment that have no result yet, this one among them. */
+  commandsOf(entry: CommandEntry): Promise<readonly CommandEntry[]>
   deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<boolean>
 }
 
@@ -241,6 +244,7 @@ export function createCommandQueue(redis: Redis): CommandQueue {
   return {
     requeue: entry => requeueCommand(redis, paymentWork, entry),
     release: entry => releaseUnsent(redis, entry),
+    commandsOf: entry => commandsOf(redis, entry),
     deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)
   }
 }

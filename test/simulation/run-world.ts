@@ -102,6 +102,7 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
   const installation = new Installation(world, faults, mutant, {
     isLockless: secrets === 'lockless',
     hasArchive,
+    isTampered: options.isTampered === true,
     isReplicated: options.failover === 'confirmed'
   })
   const violations = new Set<string>()

@@ -76,6 +76,7 @@ export class Installation {
   readonly #mutant: Exchange | null
   readonly #isLockless: boolean
   readonly #isReplicated: boolean
+  readonly #isTampered: boolean
   /** Null: all payments stay in Redis. */
   readonly archive: SimulatedArchive | null
   /** The durable data came back older (restored-world.ts). */
@@ -85,15 +86,12 @@ export class Installation {
   #generation = 0
   #workersAwayUntilMs = 0
 
-  constructor(
-    world: World,
-    faults: Faults,
-    mutant: Exchange | null,
-    { isLockless = false, hasArchive = false, isReplicated = false, acquirer, settings = {} }: InstallationOptions = {}
-  ) {
+  constructor(world: World, faults: Faults, mutant: Exchange | null, options: InstallationOptions = {}) {
+    const { isLockless = false, hasArchive = false, isReplicated = false, acquirer, settings = {} } = options
     this.#world = world
     this.#isLockless = isLockless
     this.#isReplicated = isReplicated
+    this.#isTampered = options.isTampered ?? false
     this.config = { ...simulatedConfig(hasArchive), ...settings }
     this.archive = hasArchive ? new SimulatedArchive(world, faults) : null
     this.faults = faults
@@ -122,7 +120,7 @@ export class Installation {
       this.#keep(`archive.${i + 1}`, process =>
         runMover(process, this, {
           world: this.#world,
-          log: watchedLog(this.#world, this.errors),
+          log: watchedLog(this.#world, this.errors, this.#isTampered),
           environment: ENVIRONMENT
         })
       )
@@ -209,7 +207,7 @@ export class Installation {
       deliveriesMax: config.deliveriesMax,
       clock,
       metrics: unreadMetrics,
-      log: watchedLog(this.#world, this.errors)
+      log: watchedLog(this.#world, this.errors, this.#isTampered)
     }
     if (this.hasComeBack) Object.assign(deps, await careFor(deps, writes, config.partitions))
     const used = this.#mutant?.worker?.(deps, network) ?? deps
@@ -255,7 +253,7 @@ export class Installation {
       clock: systemClock,
       random: () => this.#world.random.next(),
       metrics: silentMetrics,
-      log: watchedLog(this.#world, this.errors)
+      log: watchedLog(this.#world, this.errors, this.#isTampered)
     }
     const used = this.#mutant?.webhooks?.(deps) ?? deps
     await startCommandLoop({

@@ -11,6 +11,8 @@ export interface InstallationOptions {
   /** Writes wait for a replica (WAIT_REPLICAS=1). */
   readonly isReplicated?: boolean
   readonly hasArchive?: boolean
+  /** Streams are changed by hand. */
+  readonly isTampered?: boolean
   /** Instead of the simulator's. It knows the sale that proves an absence (known-sale.ts). */
   readonly acquirer?: Pick<Acquirer, 'answer'>
   readonly settings?: Partial<Config>

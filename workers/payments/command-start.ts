@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
-import { firstEvent } from './first-event.js'
+import { firstEvent, isFoundUnderWay, isOfCall } from './first-event.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 /** What is decided next. */
@@ -23,12 +23,21 @@ export interface Turn {
 export async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Turn | null> {
   for (let read = entry; ; read = { ...entry, accepted: null }) {
     const start = await loadPaymentAndEvent(read, deps)
+    if (start !== null && isFoundUnderWay(entry, start.event) && (await hasCommand(start.payment, entry, deps)))
+      return null
     if (start === null || (start.event.type !== 'AUTHORISE' && start.event.type !== 'OVERDUE')) return start
     const begun = await deps.commits.begin(entry, start.payment.version)
     if (begun === 'begun') return start
     if (begun === 'begun_before') return { ...start, event: { type: 'RESUMED', nowMs: start.event.nowMs } }
     if (begun === 'taken_over') return null
   }
+}
+
+/** Whether the call that a wake-up found under way is the work of another command. */
+async function hasCommand(payment: Payment, wakeUp: CommandEntry, { queue }: WorkerDeps): Promise<boolean> {
+  const all = await queue.commandsOf(wakeUp)
+  const place = all.findIndex(({ entryId }) => entryId === wakeUp.entryId)
+  return all.some((other, index) => index !== place && isOfCall(other, payment, index < place))
 }
 
 /** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */

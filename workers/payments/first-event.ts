@@ -34,6 +34,24 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
   }
 }
 
+/**
+ * Whether a wake-up found a call under way. That is the work of the command that made or makes it: only when it has left its
+ * stream by hand is the payment left to the wake-up.
+ */
+export function isFoundUnderWay({ command, deliveryCount }: CommandEntry, event: PaymentEvent): boolean {
+  return command.kind === 'wake' && deliveryCount === 0 && (event.type === 'OVERDUE' || event.type === 'RESUMED')
+}
+
+/** Whether another command of the payment makes its call, or may have made it. Of two wake-ups the earlier one acts, or one that was begun in vain. */
+export function isOfCall(
+  { command, deliveryCount, idempotencyKey }: CommandEntry,
+  { progress }: Payment,
+  isEarlier: boolean
+): boolean {
+  if (command.kind === 'wake') return isEarlier || deliveryCount > 0
+  return command.kind === 'create' || isOpenFor(progress.operation, idempotencyKey)
+}
+
 function eventOfWakeUp(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
   const { progress } = payment
   const dueMs = wakeAtMs(progress)
