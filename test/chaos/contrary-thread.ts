@@ -65,7 +65,8 @@ if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerD
   const server = new ContraryServer({
     takes: cents => cents === amountCents,
     dice: createRandom(seed),
-    speed: LATE_MS / horizonMs
+    speed: LATE_MS / horizonMs,
+    unusual: 0.1
   })
   server.acquirer.kinds = contraryKinds.filter(kind => kind !== OF_THE_ACCOUNT).map(kind => ({ kind, share: SHARE }))
   // As the simulator behind, which has the same account: otherwise a record without the field says nothing.

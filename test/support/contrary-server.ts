@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { ContraryAcquirer } from './contrary-acquirer.js'
-import type { Dice } from './contrary-plan.js'
+import { type AnswerFormName, answerForms } from './contrary-forms.js'
+import type { Choices, Dice } from './contrary-plan.js'
 
 export interface ContraryServerOptions {
   /** Whether it takes a sale of this amount (cents). */
@@ -15,6 +16,8 @@ export interface ContraryServerOptions {
   readonly dice: Dice
   /** How many times as fast as real time its time passes; absent: as fast. */
   readonly speed?: number
+  /** The share of its answers that come in an unusual form (contrary-forms.ts). */
+  readonly unusual?: number
 }
 
 /** Where the service takes notifications, and the secret that it expects. */
@@ -26,6 +29,7 @@ export interface NotificationTarget {
 /** Before each try to notify: servers may be frozen for half a minute. The acquirer's own are hours long. */
 const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, 10_000, 20_000, 40_000]
 const POLL_MS = 50
+const formNames = Object.keys(answerForms) as unknown as Choices<AnswerFormName>
 
 export class ContraryServer {
   readonly acquirer: ContraryAcquirer
@@ -102,6 +106,8 @@ export class ContraryServer {
     if (!this.#isOwn(method, url, body)) return await this.#handOn(incoming, body, response)
     const answer = this.acquirer.answer(method, url.pathname, url.searchParams, body)
     if (answer.isLost) return void response.destroy()
+    const { dice, unusual = 0 } = this.#options
+    if (dice.chance(unusual)) return void response.socket?.end(answerForms[dice.pick(formNames)].bytes(answer))
     response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body)
   }
 

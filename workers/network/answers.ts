@@ -16,7 +16,7 @@ import { plainCode } from '../../machines/declines.js'
 import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import type { Exchange } from './transport.js'
-import { hasValue, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
+import { hasValue, idIn, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
 
 /** Return codes of an approved sale: by an issuer at home or abroad, in the acquirer's test system, or captured there. */
 const APPROVED_CODES = ['0', '11', '4', '6']
@@ -55,7 +55,7 @@ const CLOSED: readonly number[] = [SaleStatus.voided, SaleStatus.refunded]
 function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   const payment = isRecord(body) ? body['Payment'] : undefined
   if (!isRecord(body) || !isRecord(payment)) return ambiguous('an answer without a payment')
-  if ((textIn(body, 'MerchantOrderId') ?? asked.orderId) !== asked.orderId) return ambiguous('a sale of another order')
+  if ((idIn(body, 'MerchantOrderId') ?? asked.orderId) !== asked.orderId) return ambiguous('a sale of another order')
   const status = integerIn(payment, 'Status')
   switch (status) {
     case SaleStatus.denied:
@@ -90,7 +90,8 @@ function approvalOutcome(payment: WireObject, asked: Asked, isCaptured: boolean)
   if (amounts.some(field => hasValue(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
     return unproven('a sale of another amount')
   }
-  if ((textIn(payment, 'Currency') ?? CURRENCY) !== CURRENCY) return unproven('a sale in another currency')
+  if ((textIn(payment, 'Currency') ?? CURRENCY).toUpperCase() !== CURRENCY)
+    return unproven('a sale in another currency')
   // Without its id the sale could be neither captured nor voided; the query gives it.
   if (references.saleId === null) return unproven('an approved sale without an id')
   return { kind: 'approved', isCaptured, references }
@@ -133,11 +134,13 @@ function readOperation(
   }
 }
 
-/** The answer to a capture or void has no field for its sale; only the addresses in `Links` name it. */
-function namesAnotherSale({ Links: links }: WireObject, saleId: string): boolean {
-  const addresses = Array.isArray(links) ? links.map(link => (isRecord(link) ? (textIn(link, 'Href') ?? '') : '')) : []
-  const named = addresses.flatMap(address => /\/1\/sales\/([\da-f-]{36})/i.exec(address)?.[1]?.toLowerCase() ?? [])
-  return named.some(id => id !== saleId.toLowerCase())
+/** By its documents the answer to a capture or void has no field for its sale: the addresses in `Links` name it. */
+function namesAnotherSale(body: WireObject, saleId: string): boolean {
+  const { Links: links } = body
+  const addresses = Array.isArray(links) ? links.map(link => (isRecord(link) ? String(link['Href']) : '')) : []
+  const linked = addresses.flatMap(address => /\/1\/sales\/([\da-f-]{36})/i.exec(address)?.[1]?.toLowerCase() ?? [])
+  const own = saleId.toLowerCase()
+  return [...linked, idIn(body, 'PaymentId') ?? own].some(id => id !== own)
 }
 
 /** What an answer other than 2xx means; `null` for a 2xx. Of several error codes, the least certain one counts. */
@@ -173,7 +176,7 @@ export function errorCodesIn(body: unknown): readonly string[] {
 /** The transaction identifiers of a payment object, or of the flat answer to a capture or void. */
 export function referencesIn(payment: WireObject): NetworkReferences {
   return {
-    saleId: textIn(payment, 'PaymentId'),
+    saleId: idIn(payment, 'PaymentId'),
     tid: textIn(payment, 'Tid'),
     nsu: textIn(payment, 'ProofOfSale'),
     authorizationCode: textIn(payment, 'AuthorizationCode')

@@ -85,7 +85,9 @@ function transportOf(config: NetworkConfig, baseUrl: string): Transport {
       MerchantId: config.networkMerchantId,
       MerchantKey: config.networkMerchantKey,
       'Content-Type': 'application/json',
-      Accept: 'application/json'
+      Accept: 'application/json',
+      // Without it any encoding may come, and none is read here (RFC 9110, 12.5.3).
+      'Accept-Encoding': 'identity'
     },
     connections: CONNECTIONS_MAX,
     connectTimeoutMs: config.networkConnectTimeoutMs

@@ -8,7 +8,7 @@ import type { Sale } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { errorCodesIn, referencesIn } from './answers.js'
 import type { Exchange } from './transport.js'
-import { hasValue, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
+import { hasValue, idIn, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
 
 export type NoAnswer = { readonly kind: 'no_answer'; readonly reason: string }
 export type SaleList = { readonly kind: 'listed'; readonly saleIds: readonly string[] } | { readonly kind: 'absent' }
@@ -16,6 +16,9 @@ export type FoundSale = { readonly kind: 'sale'; readonly orderId: string | null
 
 /** Error codes that say "no such transaction" with HTTP 400. */
 const ABSENT_CODES = ['107', '303', '307', '318']
+
+/** Each sale of an order is queried. One is usual, two are a fault of the network. */
+const SALES_MAX = 50
 
 const saleStatuses: Readonly<Record<number, Sale['status']>> = {
   [SaleStatus.authorised]: 'authorised',
@@ -35,14 +38,15 @@ export function readSaleIds(exchange: Exchange): SaleList | NoAnswer {
   if (!Array.isArray(list)) return noAnswer('something that is no list of sales')
   const rows: { saleId: string; receivedAt: string }[] = []
   for (const row of list) {
-    const saleId = isRecord(row) ? textIn(row, 'PaymentId') : null
+    const saleId = isRecord(row) ? idIn(row, 'PaymentId') : null
     if (!isRecord(row) || saleId === null) return noAnswer('a sale without an id')
     rows.push({ saleId, receivedAt: textIn(row, 'ReceveidDate') ?? textIn(row, 'ReceivedDate') ?? '' })
   }
   if (rows.length === 0) return { kind: 'absent' }
+  if (rows.length > SALES_MAX) return noAnswer(`${rows.length} sales of one order`)
   // The order of the list is not documented. The dates are ISO 8601, so they sort as texts.
   rows.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : Number(a.receivedAt > b.receivedAt)))
-  return { kind: 'listed', saleIds: rows.map(row => row.saleId) }
+  return { kind: 'listed', saleIds: [...new Set(rows.map(row => row.saleId))] }
 }
 
 /** Reads the answer to `GET /1/sales/{PaymentId}`, which was asked for `saleId`. */
@@ -53,9 +57,8 @@ export function readSale(exchange: Exchange, saleId: string): FoundSale | NoAnsw
   const payment = isRecord(body) ? body['Payment'] : undefined
   const sale = isRecord(payment) ? saleIn(payment) : null
   if (!isRecord(body) || sale === null) return noAnswer('a sale without id, status or amounts')
-  if (sale.references.saleId.toLowerCase() !== saleId.toLowerCase())
-    return noAnswer('another sale than the one asked for')
-  return { kind: 'sale', orderId: textIn(body, 'MerchantOrderId'), sale }
+  if (sale.references.saleId !== saleId.toLowerCase()) return noAnswer('another sale than the one asked for')
+  return { kind: 'sale', orderId: idIn(body, 'MerchantOrderId'), sale }
 }
 
 function saleIn(payment: WireObject): Sale | null {
@@ -77,7 +80,7 @@ function saleIn(payment: WireObject): Sale | null {
     references: { ...references, saleId: references.saleId },
     status,
     amountCents,
-    currency: textIn(payment, 'Currency'),
+    currency: textIn(payment, 'Currency')?.toUpperCase() ?? null,
     capturedCents: capturedCents ?? 0,
     // The acquirer may leave out zero. Whether a missing field is zero: reconciling-network.ts.
     voidedCents: voidedCents ?? missingVoidedCents(status, wholeCents),

@@ -152,7 +152,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#settle({
       kind: 'answered',
       status: this.#status,
-      text: Buffer.concat(this.#chunks).toString('utf8'),
+      text: withoutMark(Buffer.concat(this.#chunks).toString('utf8')),
       ...(this.#retryAfterMs === null ? {} : { retryAfterMs: this.#retryAfterMs })
     })
   }
@@ -174,6 +174,11 @@ class Call implements Dispatcher.DispatchHandler {
     this.#resolve(exchange)
     if (exchange.kind === 'ambiguous') this.#controller?.abort(new Error(exchange.reason))
   }
+}
+
+/** Some systems begin UTF-8 with a byte order mark, which JSON does not know. */
+function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 /** The code of a network error (`ECONNREFUSED`), which is all that a reason may say about it. */

@@ -12,11 +12,19 @@ export const SaleStatus = {
   aborted: 13
 } as const
 
-/** A text that is not empty; numbers count as texts (codes come as both). */
+/** Texts are stored with the payment. By the acquirer's documents none that is read here has more than 50 characters. */
+const LENGTH_MAX = 100
+
+/** A text that is not empty, without space around it, cut to a length that can be stored. Numbers count as texts: codes come as both. */
 export function textIn(object: WireObject, field: string): string | null {
   const value = object[field]
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && value !== '' ? value : null
+  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, LENGTH_MAX) : null
+}
+
+/** A GUID, or an order id of ours: its letters are hex digits, which systems write as small letters or as capitals. */
+export function idIn(object: WireObject, field: string): string | null {
+  return textIn(object, field)?.toLowerCase() ?? null
 }
 
 /** A whole number from 0, also when it comes as a text. */
