@@ -10,7 +10,7 @@ import {
   voidDuplicate,
   voidSale
 } from './effects.js'
-import { inDoubt, notificationForLater, sending } from './verification.js'
+import { inDoubt, sending } from './verification.js'
 
 const toPreAuthorizedOrCapturing = [
   {
@@ -53,8 +53,7 @@ export const pending = sending('unknown', {
     REJECTED: toFailed('The network refused the sale as such.'),
     NOT_SENT: toFailed('The network could not be reached; nothing was sent.'),
     OVERDUE: toFailed('No worker took it in time, and the buyer has left; nothing was sent.'),
-    CARD_MISSING: toFailed('The card data is gone or cannot be opened; nothing was sent.'),
-    NETWORK_NOTIFICATION: notificationForLater
+    CARD_MISSING: toFailed('The card data is gone or cannot be opened; nothing was sent.')
   }
 })
 
@@ -104,8 +103,7 @@ export const unknown = inDoubt({
       target: 'failed',
       actions: ['fail', 'endNotification'],
       description: 'An operator has seen that there is no sale, or that it was voided.'
-    },
-    NETWORK_NOTIFICATION: notificationForLater
+    }
   }
 })
 

@@ -61,6 +61,13 @@ export const reconcileLater: Change = ({ context: { figures, policy }, event }) 
   }
 }
 
+/** What is in doubt is to be queried at once. */
+export const reconcileNow: Change = ({ context: { figures }, event }) => {
+  const { reconciliation } = figures
+  if (reconciliation === null) return {}
+  return { reconciliation: { ...reconciliation, nextAtMs: Math.min(reconciliation.nextAtMs, event.nowMs) } }
+}
+
 /** This try did nothing, but an earlier one is still in doubt. A refusal is not sent again. */
 export const keepDoubt: Change = args => {
   const { figures } = args.context

@@ -192,10 +192,6 @@ export const expired: PaymentState = {
           description: 'Whether it is voided is not known, and the void may still arrive: reconcile.'
         },
         RESUMED: { actions: 'beginReleaseDoubt', description: 'Redelivered after a crash: reconcile.' },
-        NETWORK_NOTIFICATION: {
-          actions: ['noteNotification', queryNetwork],
-          description: 'Something happened to the sale: query it.'
-        },
         OPERATION_MISSING: {
           actions: ['resendRelease', voidSale],
           description: 'Still held: a whole void works once only, send it again.'

@@ -32,16 +32,22 @@ const RETRY_GAP_MAX_MS = 300_000
 /**
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
  * nothing once it is over. The not-found horizon has its own query, which decides about an absence.
+ *
+ * What is listed for its age has answers enough: the next gap is as long as the doubt is old (`openedMs`: since when). An
+ * operator or a notification has it queried at once.
  */
 export function nextQuery(
-  { sinceMs, attempts }: Pick<QuerySchedule, 'sinceMs' | 'attempts'>,
+  { sinceMs, attempts, openedMs = sinceMs }: Pick<QuerySchedule, 'sinceMs' | 'attempts'> & { openedMs?: number },
   policy: Policy,
   event: LifecycleEvent
 ): QuerySchedule {
   const { nowMs } = event
   const isAnswered = !isUnanswered(event)
   const answered = isAnswered ? attempts + 1 : attempts
-  const gapMs = isAnswered ? gapAfter(answered, policy) : unansweredGapMs(nowMs - sinceMs, policy)
+  const ageMs = nowMs - openedMs
+  const isListed = ageMs >= policy.reconcileListAfterMs
+  const answeredGapMs = isListed ? ageMs : gapAfter(answered, policy)
+  const gapMs = isAnswered ? answeredGapMs : unansweredGapMs(nowMs - sinceMs, isListed, policy)
   const horizonMs = sinceMs + policy.notFoundHorizonMs
   const nextAtMs = nowMs < horizonMs ? Math.min(nowMs + gapMs, horizonMs) : nowMs + gapMs
   return { sinceMs, attempts: answered, nextAtMs }
@@ -55,9 +61,13 @@ function isUnanswered(event: LifecycleEvent): boolean {
 /** The longest gap after a query without an answer (ms). Within it, all that is in doubt is due after an outage. */
 export const UNANSWERED_GAP_MAX_MS = 30_000
 
-/** The age of the doubt, within bounds: a short fault is over soon, and a long outage costs few queries. */
-function unansweredGapMs(ageMs: number, policy: Policy): number {
-  return Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
+/**
+ * The age of the doubt, within bounds: a short fault is over soon, and a long outage costs few queries. What is listed for
+ * its age may have a record that can't be read at all.
+ */
+function unansweredGapMs(ageMs: number, isListed: boolean, policy: Policy): number {
+  const longestMs = gapAfter(policy.reconcileDelaysMs.length, policy)
+  return isListed ? longestMs : Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
 }
 
 function unansweredGapMaxMs(policy: Policy): number {

@@ -50,11 +50,24 @@ const noOutcome = (target: 'reconciling' | 'unknown') => ({
     target,
     actions: ['beginDoubt', review('poisoned')],
     description: 'Delivered too often: reconcile, and list the payment for manual review.'
+  },
+  NETWORK_NOTIFICATION: {
+    actions: 'noteNotification',
+    description: 'Remembered until the operation has ended.'
   }
 })
 
 const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
+  NETWORK_NOTIFICATION: {
+    actions: ['noteNotification', 'reconcileNow'],
+    description: 'Something happened to the sale: reconcile now, and verify it when the operation has ended.'
+  },
+  REVIEW_RESOLVED: {
+    guard: 'isListed',
+    actions: ['endReview', 'reconcileNow'],
+    description: 'An operator has looked: off the list. What is still in doubt is reconciled now.'
+  },
   RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
   CONTRADICTED: {
@@ -91,7 +104,6 @@ export function operation(
     description,
     tags: ['in_progress'],
     initial: 'sending',
-    on: { NETWORK_NOTIFICATION: notificationForLater },
     states: {
       sending: sending('reconciling', states.sending),
       reconciling: inDoubt(withBlock(states.reconciling, { DUPLICATE_SALE: duplicateFirst }))
@@ -103,12 +115,6 @@ export function operation(
 const duplicateFirst = {
   actions: ['reconcileLater', review('duplicate_sale'), voidDuplicate],
   description: 'There is a second sale: void it first, and list the payment for manual review.'
-} as const
-
-/** While an operation runs, a notification is left for its end. */
-export const notificationForLater = {
-  actions: 'noteNotification',
-  description: 'Remembered until the running operation has ended.'
 } as const
 
 function withBlock(state: PaymentState, block: Readonly<Record<string, object>>, ...tags: PaymentTag[]): PaymentState {

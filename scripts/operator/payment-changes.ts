@@ -3,7 +3,7 @@
  * has executed it.
  */
 import type { Command } from 'commander'
-import type { Payment } from '../../machines/model.js'
+import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
 import { canEraseBuyer, isBuyerErased } from '../../machines/payment/erasure.js'
 import { listDeadLetters } from '../../redis/commands/dead-letters.js'
@@ -14,7 +14,6 @@ import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './con
 import { isoTime } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
-const SETTLE_WAIT_MS = 5_000
 /** A payment is locked while a worker queries the network about it. */
 const QUERY_WAIT_MS = 60_000
 const POLL_MS = 50
@@ -23,7 +22,7 @@ export function addPaymentChanges(noun: Command, verb: VerbMaker): void {
   verb(
     noun.command('settle-attention'),
     {
-      does: 'Take a payment off the list of manual review, after you have looked at it.',
+      does: 'Take a payment off the list of manual review, after you have looked at it. What is in doubt is queried, and may be listed again.',
       subject: PAYMENT,
       change: 'can_be_undone'
     },
@@ -52,16 +51,30 @@ export function addPaymentChanges(noun: Command, verb: VerbMaker): void {
 }
 
 async function settle(connection: OperatorConnection, given: string): Promise<Output> {
-  const { id } = (await paymentOf(connection, given)).terms
-  const isListed = async (): Promise<boolean> => (await reviewReasonOf(connection.redis, id)) !== null
-  if (!(await isListed())) {
+  const before = await paymentOf(connection, given)
+  const { id } = before.terms
+  if ((await reviewReasonOf(connection.redis, id)) === null) {
     throw new Error(
       `Payment ${id} is not listed for manual review. Nothing was changed. \`payment attention\` shows the list.`
     )
   }
+  // What is in doubt is queried at once, and the answer is a change of its own.
+  const isQueried = before.progress.reconciliation !== null && before.progress.phase !== 'sending'
+  const changes = isQueried ? 2 : 1
   await resolveReview(connection.redis, id)
-  await untilDone(`taken payment ${id} off the list`, SETTLE_WAIT_MS, async () => ((await isListed()) ? null : id))
-  return { json: { payment_id: id, reviewReason: null }, text: `Payment ${id} is off the list.` }
+  const { progress } = await untilDone(`taken payment ${id} off the list`, QUERY_WAIT_MS, async () => {
+    const after = await paymentOf(connection, id)
+    return after.version >= before.version + changes ? after : null
+  })
+  return { json: { payment_id: id, review_reason: progress.reviewReason }, text: settledText(id, progress) }
+}
+
+function settledText(id: string, { reviewReason, reconciliation, operation }: PaymentProgress): string {
+  if (reconciliation === null) {
+    return `Payment ${id} is ${reviewReason === null ? 'off the list' : `listed again: ${reviewReason}`}.`
+  }
+  const place = reviewReason === null ? 'off the list' : `listed again (${reviewReason})`
+  return `The network was queried. The ${operation.kind} of payment ${id} is still in doubt, and the payment is ${place}. Next query: ${isoTime(reconciliation.nextAtMs)}. \`payment conclude\` ends it.`
 }
 
 interface ConcludeOptions {

@@ -2,45 +2,27 @@
  * The audit of a contrary world: what the service did and told, against the ledger of an acquirer whose answers do not
  * always agree with it. Each line is a violation, and begins with its kind.
  */
-import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { knownVoidedCents } from '../../machines/payment/sums.js'
-import type { ContraryAcquirer, ContraryCall, Deviation } from '../support/contrary-acquirer.js'
+import type { ContraryCall, Deviation } from '../support/contrary-acquirer.js'
 import { APPROVED_LATE, NAMED_OTHERWISE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
 import { type ContrarySale, Wire } from '../support/contrary-wire.js'
-import { type Lives, type OperationLife, type PaymentLife, RELEASE } from './contrary-lives.js'
-import type { Conclusion } from './contrary-operator.js'
-import type { RequestRecord } from './simulated-merchant.js'
+import { auditPace } from './audit-pace.js'
+import {
+  type Books,
+  type ContraryWorld,
+  callsOf,
+  isListedIn,
+  ownSaleIdOf,
+  SLACK_MS,
+  wasListed
+} from './contrary-books.js'
+import type { PaymentLife } from './contrary-lives.js'
 
-/** What the acquirer has booked, and was asked. */
-export type Books = Pick<ContraryAcquirer, 'sales' | 'calls' | 'deviations' | 'firstShownMs' | 'ofOrder'>
-
-export interface ContraryWorld {
-  readonly acquirer: Books
-  readonly lives: Lives
-  readonly conclusions: readonly Conclusion[]
-  readonly records: readonly Pick<RequestRecord, 'paymentId' | 'kind' | 'amountCents'>[]
-  /** When each void left the service, by sale. */
-  readonly voidsSentMs: ReadonlyMap<string, readonly number[]>
-  readonly listAfterMs: number
-  /** The end of the world. */
-  readonly endedMs: number
-}
-
-/** Sends of one operation: the first, and one after each of the growing gaps of a day. */
-const SENDS_MAX = 6
-/** Documents of the acquirer, void and refund rules. */
-const BETWEEN_VOIDS_MS = 5_000
 /** From what a look shows to the commit that lists the payment (ms): another part of the record may be behind until the horizon. */
 const LISTED_WITHIN_MS = 90_000
 /** A look that the merchant does not wait for, after an answer that says more than was asked (ms). */
 const LOOKED_WITHIN_MS = 120_000
-/** The longest gap between two looks or tries, and the time to run them (ms). */
-const SLACK_MS = 400_000
-/** From a conclusion, said a second time after the horizon, to the end of the operation (ms). */
-const CONCLUDED_WITHIN_MS = 60_000
-/** A call that was begun before the operator spoke (ms). */
-const UNDER_WAY_MS = 5_000
 const TAKEN = ['captured', 'partially_refunded', 'refunded', 'charged_back']
 
 export function auditContrary(world: ContraryWorld): string[] {
@@ -48,9 +30,7 @@ export function auditContrary(world: ContraryWorld): string[] {
     ...auditEnd(world, life),
     ...auditFailures(world, life),
     ...auditCaptures(world, life),
-    ...[...life.operations.values()].flatMap(operation => auditOperation(world, life, operation)),
-    ...auditVoids(world, life),
-    ...auditConclusions(world, life)
+    ...auditPace(world, life)
   ])
 }
 
@@ -189,86 +169,12 @@ function auditReversals({ acquirer }: Pick<ContraryWorld, 'acquirer'>, { id, las
   return isFalse ? [`told as reversed and booked: ${id} ${refundedCents}`] : []
 }
 
-/** One age from the first doubt, and few sends. */
-function auditOperation(world: ContraryWorld, life: PaymentLife, operation: OperationLife): string[] {
-  const { doubtMs, endedMs, kind, key } = operation
-  const problems: string[] = []
-  const sends = Math.max(
-    0,
-    ...['sale', 'capture', 'void'].map(
-      verb => callsOf(world.acquirer, life, operation).filter(call => call.verb === verb).length
-    )
-  )
-  if (sends > SENDS_MAX) problems.push(`sent too often: ${life.id} ${kind} ${sends} times`)
-  const deadlineMs = (doubtMs ?? world.endedMs) + world.listAfterMs + SLACK_MS
-  const isOver = (endedMs ?? world.endedMs) <= deadlineMs
-  const isListed = isListedIn(life, doubtMs ?? 0, deadlineMs)
-  if (!isOver && !isListed)
-    problems.push(`neither ended nor listed in time: ${life.id} ${kind === 'cancel' && key === RELEASE ? key : kind}`)
-  return problems
-}
-
 /** Once the record has shown what is held, no more than that is asked for. */
 function auditCaptures({ acquirer }: ContraryWorld, { id }: PaymentLife): string[] {
   const calls = acquirer.calls.filter(({ verb, orderId }) => verb === 'capture' && orderId === orderIdOf(id))
   const isAbove = ({ saleId, askedCents, atMs }: ContraryCall): boolean =>
     askedCents > (acquirer.sales.get(saleId)?.amountCents ?? 0) && (acquirer.firstShownMs.get(saleId) ?? atMs) < atMs
   return calls.some(isAbove) ? [`asks for more than is held: ${id}`] : []
-}
-
-/** The acquirer takes a second void within five seconds for a copy of the first. */
-function auditVoids({ voidsSentMs, acquirer }: ContraryWorld, { id, operations }: PaymentLife): string[] {
-  const asked = [...operations.values()].filter(({ kind }) => kind === 'cancel' || kind === 'refund')
-  const isAsked = (atMs: number): boolean =>
-    asked.some(({ beganMs, endedMs }) => atMs >= beganMs && atMs <= (endedMs ?? atMs))
-  return acquirer.ofOrder(orderIdOf(id)).flatMap(({ saleId }) => {
-    const times = voidsSentMs.get(saleId) ?? []
-    const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0))
-    const close = gaps.filter(gapMs => gapMs < BETWEEN_VOIDS_MS)
-    const unasked = times.filter(atMs => !isAsked(atMs)).length
-    return [
-      ...(close.length > 0
-        ? [`voids too close: ${id} ${close.length} of ${times.length}, ${Math.round(Math.min(...close))} ms apart`]
-        : []),
-      ...(unasked > SENDS_MAX ? [`voided too often unasked: ${id} ${unasked} times`] : [])
-    ]
-  })
-}
-
-/** What an operator concludes ends within one horizon, and nothing is sent for it any more. */
-function auditConclusions({ acquirer, conclusions }: ContraryWorld, life: PaymentLife): string[] {
-  return conclusions
-    .filter(({ paymentId }) => paymentId === life.id)
-    .flatMap(({ key, isBooked, isRepeated, atMs }) => {
-      const operation = life.operations.get(key)
-      if (operation === undefined) return []
-      const problems: string[] = []
-      if (isRepeated && (operation.endedMs ?? Number.POSITIVE_INFINITY) > atMs + CONCLUDED_WITHIN_MS) {
-        problems.push(`not ended by the operator: ${life.id} ${operation.kind} ${isBooked ? 'booked' : 'not booked'}`)
-      }
-      const later = callsOf(acquirer, life, operation).find(call => call.atMs > atMs + UNDER_WAY_MS)
-      if (!isBooked && later !== undefined) {
-        problems.push(`sent after the operator said not booked: ${life.id} ${later.verb}`)
-      }
-      return problems
-    })
-}
-
-/** The calls between the beginning of an operation and that of the next one. */
-function callsOf(acquirer: Books, life: PaymentLife, operation: OperationLife): ContraryCall[] {
-  const ownSaleId = ownSaleIdOf(acquirer, life.last)
-  const begun = [...life.operations.values()].map(({ beganMs }) => beganMs)
-  const untilMs = Math.min(Number.POSITIVE_INFINITY, ...begun.filter(beganMs => beganMs > operation.beganMs))
-  return acquirer.calls.filter(
-    ({ orderId, saleId, atMs }) =>
-      orderId === orderIdOf(life.id) && saleId === ownSaleId && atMs >= operation.beganMs && atMs < untilMs
-  )
-}
-
-/** The sale that the service calls the payment's, or else the first one of the order. */
-function ownSaleIdOf(acquirer: Books, { terms, progress }: Payment): string | undefined {
-  const { saleId } = progress.references
-  return saleId !== null && acquirer.sales.has(saleId) ? saleId : acquirer.ofOrder(orderIdOf(terms.id))[0]?.saleId
 }
 
 function isCaptureCall(acquirer: Books, { verb, saleId }: ContraryCall): boolean {
@@ -293,15 +199,6 @@ function isLive(sale: ContrarySale): boolean {
 
 function isOpenStatus(status: string): boolean {
   return ['pending', 'unknown', 'capturing', 'cancelling', 'refunding'].includes(status)
-}
-
-/** Whether it was listed at some time from `fromMs` to `untilMs`. */
-function isListedIn({ listed }: PaymentLife, fromMs: number, untilMs: number): boolean {
-  return listed.some(listing => listing.fromMs <= untilMs && (listing.untilMs ?? fromMs) >= fromMs)
-}
-
-function wasListed(life: PaymentLife, sinceMs: number): boolean {
-  return isListedIn(life, sinceMs, Number.POSITIVE_INFINITY)
 }
 
 function sum<T>(items: readonly T[], figure: (item: T) => number): number {

@@ -1,5 +1,7 @@
 /** Mistakes about an acquirer that contradicts itself, each as the service once made it. They show in contrary worlds. */
-import type { CallOutcome } from '../../machines/network.js'
+import { type CallOutcome, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
+import type { Commit } from '../../redis/payments/commits.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { calling, finding, storing } from './exchange.js'
 
@@ -20,6 +22,31 @@ export const contraryMutants = {
     description: 'A record without a voided amount shows that nothing is voided.',
     contrary: 'never shows what is voided',
     worker: finding(sale => ({ ...sale, voidedCents: sale.voidedCents ?? 0 }))
+  },
+  'closed-and-zero-is-a-reversal': {
+    description: 'A record of a closed sale of which nothing is voided takes a refund back.',
+    contrary: 'shows a refund of nothing',
+    worker: finding(sale =>
+      sale.status === 'voided' && sale.voidedCents === 0 ? { ...sale, status: 'captured' } : sale
+    )
+  },
+  'captured-zero-is-nothing-new': {
+    description: 'A record of a captured sale of which nothing is captured is believed.',
+    contrary: 'shows a capture of nothing',
+    worker: finding(sale =>
+      sale.status === 'captured' && sale.capturedCents === 0 ? { ...sale, status: 'authorised' } : sale
+    )
+  },
+  'any-sale-is-ours': {
+    description: 'The sale in the record is taken for that of the payment, whatever its id is.',
+    contrary: 'names another sale in its answer',
+    worker: (deps: WorkerDeps): WorkerDeps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        query: async (orderId, lease) => asOwn(await deps.network.query(orderId, lease), await ownSaleId(deps, orderId))
+      }
+    })
   },
   'part-that-voids-all': {
     description: 'An answer to a refund of a part is not compared with what was asked.',
@@ -69,6 +96,17 @@ export const contraryMutants = {
         : progress
     )
   },
+  'listed-and-queried-for-ever': {
+    description: 'What is listed for its age is queried as often as before.',
+    contrary: 'refuses voids in no known words',
+    worker: (deps: WorkerDeps): WorkerDeps => ({
+      ...deps,
+      commits: {
+        ...deps.commits,
+        commit: (write, partition) => deps.commits.commit(dueWithin(write, LONGEST_GAP_MS), partition)
+      }
+    })
+  },
   'charged-without-a-word': {
     description: 'A sale that was captured, though a hold was asked for, is not listed.',
     contrary: 'charges where a hold was asked',
@@ -79,6 +117,35 @@ export const contraryMutants = {
     )
   }
 } as const
+
+/** The sale id that the payment of an order is known to own. */
+async function ownSaleId({ payments }: WorkerDeps, orderId: string): Promise<string | null> {
+  const paymentId = paymentIdOf(orderId)
+  if (paymentId === null) return null
+  const payment = await payments.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
+  return payment?.progress.references.saleId ?? null
+}
+
+/** The record with this id in the place of that of its first sale. */
+function asOwn(outcome: QueryOutcome, saleId: string | null): QueryOutcome {
+  if (outcome.kind !== 'found' || saleId === null) return outcome
+  const [first, ...rest] = outcome.sales
+  return { kind: 'found', sales: [{ ...first, references: { ...first.references, saleId } }, ...rest] }
+}
+
+/** The last gap of the schedule of simulated worlds (simulated-settings.ts). */
+const LONGEST_GAP_MS = 160_000
+
+/** A commit after which an outcome in doubt is queried at the latest so much later. */
+function dueWithin(write: Commit, maxMs: number): Commit {
+  const { payment, wake } = write
+  const { reconciliation } = payment.progress
+  const latestMs = (payment.history.at(-1)?.atMs ?? 0) + maxMs
+  if (reconciliation === null || wake.reconcileAtMs === null) return write
+  const nextAtMs = Math.min(reconciliation.nextAtMs, latestMs)
+  const progress = { ...payment.progress, reconciliation: { ...reconciliation, nextAtMs } }
+  return { ...write, payment: { ...payment, progress }, wake: { ...wake, reconcileAtMs: nextAtMs } }
+}
 
 /** Without the look that compares an own operation with the record. */
 function withoutOwnLook(change: (deps: WorkerDeps) => WorkerDeps): (deps: WorkerDeps) => WorkerDeps {

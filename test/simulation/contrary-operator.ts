@@ -21,7 +21,7 @@ export interface Conclusion {
   readonly atMs: number
 }
 
-const LOOKS_AFTER_MAX_MS = 1_800_000
+const LOOKS_AFTER_MAX_MS = 7_200_000
 const LOOKS_MAX = 12
 const REPEATED_AFTER_MS = 5_000
 const IN_DOUBT = ['unknown', 'failed.watched', 'expired.releasing']

@@ -5,9 +5,10 @@
 import { ContraryAcquirer } from '../support/contrary-acquirer.js'
 import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
 import { Wire } from '../support/contrary-wire.js'
-import { auditContrary, type ContraryWorld } from './audit-contrary.js'
+import { auditContrary } from './audit-contrary.js'
 import { auditIndexes } from './audit-indexes.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
+import type { ContraryWorld } from './contrary-books.js'
 import { Lives } from './contrary-lives.js'
 import { concludeListed } from './contrary-operator.js'
 import { playContrary } from './contrary-story.js'
@@ -33,7 +34,7 @@ export interface ContraryOptions {
 
 /** A fifteenth of the real one, as is the horizon of simulated worlds. */
 const LIST_AFTER_MS = (72 * 3_600_000) / 15
-const LASTS_MAX_MS = 2.5 * LIST_AFTER_MS
+const LASTS_MAX_MS = 4 * LIST_AFTER_MS
 /** A hold lasts for longer than most doubts about it, and less long than the world. */
 const SETTINGS = {
   environment: 'live',
@@ -95,7 +96,15 @@ async function runWorld(world: World, { seed, kind, mutant = null }: ContraryOpt
   const records = merchants.flatMap(merchant => merchant.records)
   const violations = [
     ...(hasEnded ? auditRest(installation) : ['not at rest: long after everything']),
-    ...auditContrary({ acquirer, ...watched, conclusions, records, listAfterMs: LIST_AFTER_MS, endedMs: world.nowMs }),
+    ...auditContrary({
+      acquirer,
+      looks: acquirer.looks,
+      ...watched,
+      conclusions,
+      records,
+      listAfterMs: LIST_AFTER_MS,
+      endedMs: world.nowMs
+    }),
     ...merchants.flatMap(({ complaints }) => complaints.map(line => `complaint: ${line}`)),
     ...installation.errors.map(error => `error logged: ${error}`)
   ]

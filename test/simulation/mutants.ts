@@ -96,6 +96,11 @@ export const mutants = {
       }
     })
   },
+  'accepted-without-a-wake-up': {
+    description: 'Nothing wakes a new payment whose command is trimmed from its stream.',
+    world: { isTampered: true },
+    script: replace("redis.call('ZADD', KEYS[6], ARGV[6], ARGV[3])", '')
+  },
   'begun-by-any-worker': {
     description: 'An authorisation is begun, without a mark, by a worker that lost it to another one in a failover.',
     world: { failover: 'confirmed', secrets: 'lockless' },

@@ -49,6 +49,12 @@ export interface Deviation {
   shownAtMs: number | null
 }
 
+/** A query that showed a sale. */
+export interface Look {
+  readonly saleId: string
+  readonly atMs: number
+}
+
 interface AskedSale {
   readonly MerchantOrderId: string
   readonly Payment: {
@@ -76,6 +82,7 @@ export class ContraryAcquirer {
   readonly sales = new Map<string, ContrarySale>()
   readonly calls: ContraryCall[] = []
   readonly deviations: Deviation[] = []
+  readonly looks: Look[] = []
   /** When a query first showed the sale as it was then. */
   readonly firstShownMs = new Map<string, number>()
   readonly #outside: Outside
@@ -247,6 +254,7 @@ export class ContraryAcquirer {
     const contrary = shownBy(seen, view.Payment)
     const honest = json(200, contrary === null ? view : { ...view, Payment: contrary })
     const answer = queriedBy(seen, honest, this.#outside.dice)
+    if (answer === honest) this.looks.push({ saleId, atMs: this.#outside.nowMs() })
     if (contrary === null && answer === honest && seen === this.sales.get(saleId)) this.#noteShown(seen)
     return answer
   }

@@ -164,8 +164,8 @@ const unknown: Rows = {
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'operation_in_progress' }
   ],
-  'remembers a chargeback': [
-    'unknown',
+  'is reconciled now, and verified when the outcome is known': [
+    inStatus('unknown', { reconciliation: { ...aDoubt(NOW - 1_000), nextAtMs: NOW + 3_600_000 } }),
     { type: 'NETWORK_NOTIFICATION', reported: 'change' },
     { status: 'unknown', effect: null, wake: 0 }
   ]

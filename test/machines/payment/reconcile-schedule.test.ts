@@ -71,6 +71,28 @@ describe('the schedule of reconciliation', () => {
     expect(payment.progress).to.include({ status: 'pre_authorized', error: 'capture_not_sent' })
   })
 
+  it('asks seldom about what is listed for its age: an operator or a notification has it asked', () => {
+    const listAfterMs = policy.reconcileListAfterMs
+    let payment = taken(aPayment(), { type: 'AMBIGUOUS', reason: 'cut', nowMs: CREATED_MS })
+    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), isOther: false, duplicateSaleId: null }
+    const answered = (nowMs: number) => taken(payment, { ...unfinished, nowMs } as PaymentEvent)
+    const asked = { before: 0, after: 0 }
+    while (asked.after < 4) {
+      const nowMs = wakeAtMs(payment.progress) ?? Number.NaN
+      asked[nowMs < CREATED_MS + listAfterMs ? 'before' : 'after']++
+      payment = answered(nowMs)
+    }
+    expect(asked.before).to.be.below(80)
+    expect(payment.history.at(-1)?.atMs).to.be.at.least(CREATED_MS + 8 * listAfterMs)
+    expect(payment.progress.reviewReason).to.equal('unresolved_for_long')
+    const nowMs = CREATED_MS + 9 * listAfterMs
+    for (const event of [{ type: 'REVIEW_RESOLVED' }, { type: 'NETWORK_NOTIFICATION', reported: 'change' }] as const) {
+      expect(wakeAtMs(taken(payment, { ...event, nowMs }).progress)).to.equal(nowMs)
+    }
+    const silent = taken(payment, { type: 'NO_ANSWER', reason: 'cut', nowMs })
+    expect(wakeAtMs(silent.progress)).to.equal(nowMs + HOUR_MS)
+  })
+
   it('does not count a query without an answer: the gaps after it are those of the answers before it', () => {
     const { askedMs } = reconciledUntilFinal(query => (query === 1 || query === 2 ? 'NO_ANSWER' : 'ABSENT'))
     expect(askedMs.slice(0, 5)).to.deep.equal([2_000, 7_000, 14_000, 28_000, 43_000])
