@@ -28,7 +28,7 @@ export const contradictions: readonly Contradiction[] = [
   }
 ]
 
-/** Whether the record contradicts itself or the payment. */
-export function isContradiction(payment: Payment, answer: FoundEvent): boolean {
-  return contradictions.some(({ isIn }) => isIn(answer.sale, payment, answer))
+/** How the record contradicts itself or the payment; undefined: it does not. */
+export function contradictionIn(payment: Payment, answer: FoundEvent): string | undefined {
+  return contradictions.find(({ isIn }) => isIn(answer.sale, payment, answer))?.means
 }

@@ -8,7 +8,6 @@
 import type { StateFrom } from 'xstate'
 import type { Command, CommandResult } from '../commands.js'
 import {
-  type HistoryEntry,
   isOpen,
   type Payment,
   type PaymentPhase,
@@ -25,9 +24,9 @@ import { WrittenByOtherVersion } from '../written-by-other-version.js'
 import { classify } from './classify.js'
 import type { PaymentContext } from './context.js'
 import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import { addLine, lineOf } from './history.js'
 import { hasTag, paymentMachine } from './machine.js'
 import { refusalOf } from './refusals.js'
-import { saleOf } from './sums.js'
 import { lastLookAtMs } from './unvouched.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
@@ -238,59 +237,4 @@ function operationResultOf(progress: PaymentProgress): OperationResult | null {
       ? { kind: 'succeeded', progress }
       : { kind: 'failed', code: error ?? 'provider_rejected' }
   return { idempotencyKey: operation.idempotencyKey, result }
-}
-
-function lineOf(event: LifecycleEvent, { status, phase }: PaymentPlace): HistoryEntry {
-  return { atMs: event.nowMs, event: event.type, status, phase, detail: detailOf(event), times: 1 }
-}
-
-/** Appends a line, or counts one up: a hundred queries without an answer are one line. */
-export function addLine(history: readonly HistoryEntry[], line: HistoryEntry): HistoryEntry[] {
-  const { event, status, phase, detail } = line
-  const last = history[history.length - 1]
-  if (last?.event === event && last.status === status && last.phase === phase && last.detail === detail) {
-    return [...history.slice(0, -1), { ...line, times: last.times + 1 }]
-  }
-  return bounded([...history, line])
-}
-
-/** A long history keeps its beginning and its end; the lines between are only counted. */
-const HISTORY_MAX = 100
-const HISTORY_BEGINNING = 20
-const LEFT_OUT = 'LEFT_OUT'
-
-function bounded(lines: HistoryEntry[]): HistoryEntry[] {
-  const [first, second, ...recent] = lines.slice(HISTORY_BEGINNING)
-  if (lines.length <= HISTORY_MAX || first === undefined || second === undefined) return lines
-  const leftOut = { ...second, event: LEFT_OUT, detail: null, times: first.times + second.times }
-  return [...lines.slice(0, HISTORY_BEGINNING), leftOut, ...recent]
-}
-
-function detailOf(event: LifecycleEvent): string | null {
-  switch (event.type) {
-    case 'CAPTURE':
-    case 'CANCEL':
-      return event.amountCents === null ? null : `amount ${event.amountCents}`
-    case 'DECLINED':
-    case 'REJECTED':
-      return `code ${event.code}`
-    case 'NETWORK_NOTIFICATION':
-      return event.reported
-    case 'OPERATION_FAILED':
-    case 'EARLIER_TRY_IN_DOUBT':
-      return `${event.outcome.type.toLowerCase().replace('_', ' ')}: ${detailOf(event.outcome)}`
-    case 'CONCLUSION_NOTED':
-      return event.isBooked ? 'booked' : 'not booked'
-    case 'NOT_SENT':
-    case 'UNPROVEN':
-    case 'AMBIGUOUS':
-    case 'NO_ANSWER':
-      return event.reason
-    default: {
-      if ('isConcluded' in event) return 'an operator has seen it'
-      const sale = saleOf(event)
-      if (event.type === 'RECORD_LAGS' && event.note !== undefined) return event.note
-      return sale === null ? null : `${sale.status}, captured ${sale.capturedCents}, voided ${sale.voidedCents}`
-    }
-  }
 }

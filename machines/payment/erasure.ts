@@ -1,6 +1,7 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
 import { isOpen, type Payment, type PaymentTerms } from '../model.js'
-import { addLine, isUnderWay } from './decide.js'
+import { isUnderWay } from './decide.js'
+import { addLine } from './history.js'
 
 /** In the place of the buyer. The domain is reserved: it never gets mail. */
 const ERASED: PaymentTerms['customer'] = { name: 'erased', email: 'erased@erased.invalid' }

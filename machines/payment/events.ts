@@ -79,8 +79,8 @@ export type Finding =
    */
   | Event<'RECORD_LAGS', { isAgreeing?: true; note?: string } & MaybeShown>
   | NoAnswer
-  /** The record and the payment can't both be right. `reason`: why an operator must look. */
-  | Event<'CONTRADICTED', { reason: ReviewReason } & MaybeShown>
+  /** The record and the payment can't both be right. `reason`: why an operator must look; `note`: more of it. */
+  | Event<'CONTRADICTED', { reason: ReviewReason; note?: string } & MaybeShown>
   /** A second live sale under our order: the buyer must not pay twice. */
   | Event<'DUPLICATE_SALE', { duplicateSaleId: string } & Shown>
   /** A live sale of a payment that has failed. */

@@ -156,7 +156,9 @@ const ofCharge: Compare = (known, answer) => {
   }
   if (voidedCents !== knownCents) return asFinding('REFUNDED_EXTERNALLY', answer)
   // Never passed over: an operator must know that the record counts what was never captured.
-  return voided?.isRestCounted && progress.reviewReason === null ? contradicted(answer) : nothingNew(known, answer)
+  return voided?.isRestCounted && progress.reviewReason === null
+    ? contradicted(answer, 'the voided amount counts what was never captured')
+    : nothingNew(known, answer)
 }
 
 /** The record shows less refunded than this service knows. */
@@ -199,9 +201,9 @@ export function unclear({ nowMs }: QueryEvent): Finding {
   return { type: 'HOLD_UNCLEAR', nowMs }
 }
 
-/** The record and the payment can't both be right. */
-export function contradicted(answer: FoundEvent): Finding {
-  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ' }
+/** The record and the payment can't both be right. `note`: why, where the figures of the record don't show it. */
+export function contradicted(answer: FoundEvent, note?: string): Finding {
+  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ', ...(note === undefined ? {} : { note }) }
 }
 
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */

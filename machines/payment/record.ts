@@ -7,7 +7,7 @@
 import { placeOf } from '../model.js'
 import { isLive } from '../network.js'
 import { conclusionOf } from './conclusions.js'
-import { isContradiction } from './contradictions.js'
+import { contradictionIn } from './contradictions.js'
 import type { ConcludedEvent, Finding, FoundEvent, QueryEvent } from './events.js'
 import {
   type Absent,
@@ -38,12 +38,13 @@ export function findingOf(known: Known, answer: QueryEvent): Finding | Concluded
 }
 
 function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
-  const isTold = answer.type === 'FOUND' && answer.sale.status !== 'unfinished' && !isContradiction(known, answer)
+  const contradiction = answer.type === 'FOUND' ? contradictionIn(known, answer) : undefined
+  const isTold = answer.type === 'FOUND' && answer.sale.status !== 'unfinished' && contradiction === undefined
   if (!isTold && isLapsed(known, answer)) return unclear(answer)
   if (answer.type === 'NO_ANSWER') return answer
   if (answer.type === 'ABSENT') return ofAbsence(known, answer)
   if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
-  if (!isTold) return contradicted(answer)
+  if (!isTold) return contradicted(answer, contradiction)
   const { duplicateSaleId } = answer
   if (duplicateSaleId === null || isOwnVoidedFirst(known, answer)) return compare(known, answer)
   return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId }

@@ -1,6 +1,8 @@
 /** What an operator does about each reason for manual review (docs/OPERATIONS.md, Manual review). */
-import type { Payment, ReviewReason } from '../../machines/model.js'
+import { type Payment, placeOf, type ReviewReason } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import { authorizedCentsOf, knownVoidedCents } from '../../machines/payment/sums.js'
+import { isoTime } from './output.js'
 
 interface Advice {
   readonly happened: string
@@ -11,19 +13,19 @@ interface Advice {
 const adviceByReason: Readonly<Record<string, Advice>> = {
   unresolved_for_long: {
     happened: 'the network has given no conclusive answer for 72 h',
-    look: 'is the operation booked at the acquirer, exactly as it was asked?'
+    look: 'what has the acquirer booked of the sale?'
   },
   duplicate_sale: {
-    happened: 'two sales stood under one order; the service voids the duplicate',
+    happened: 'two sales stood under one order; the service voids the duplicate, six times at most',
     look: 'is each sale of the order but sale_id voided? Have the acquirer void one that is not'
   },
   sale_after_failure: {
-    happened: 'a sale turned up after the payment had failed; the service voids it',
+    happened: 'a sale turned up after the payment had failed; the service voids it, six times at most',
     look: 'is the sale voided? Have the acquirer void one that is not'
   },
   figures_differ: {
-    happened: "the acquirer's record says something else than the payment",
-    look: 'state, currency, captured and voided amount of the sale; the history below has what the record showed'
+    happened: "the acquirer's record and the payment differ: compare the next lines",
+    look: 'which of them is right? Amount, currency and state of the sale; captured and voided amount'
   },
   notification_unconfirmed: {
     happened: 'the network reported a chargeback or a denied refund, and its record never showed it',
@@ -41,21 +43,85 @@ export function whatHappened(reason: string): string | null {
 }
 
 /** What happened to a listed payment, what to look at, and which command ends it; '' for one that is not listed. */
-export function adviceText({ terms: { id }, progress }: Payment): string {
+export function adviceText(payment: Payment): string {
+  const { terms, progress, history } = payment
   const { reviewReason, references, reconciliation } = progress
   const advice = adviceByReason[reviewReason ?? '']
   if (reviewReason === null || advice === undefined) return ''
   const sale = references.saleId === null ? '' : `, sale_id ${references.saleId}`
-  const conclude = `\`payment conclude ${id} --booked\` or \`--not-booked\`, by what the acquirer has`
-  const settle = `\`payment settle-attention ${id}\`, when it is explained`
+  const record = history.findLast(({ detail }) => detail?.includes(', captured '))
   const replay = '`dead-letter replay`, when the cause is gone; the payment leaves the list when its outcome is known'
-  const isInDoubt = reconciliation !== null
-  const ends = reviewReason === 'poisoned' ? [replay] : isInDoubt ? [] : [settle]
+  const settle = `\`payment settle-attention ${terms.id}\`, when it is explained`
+  const ends = reviewReason === 'poisoned' ? replay : settle
+  const lines = [
+    ['happened', advice.happened],
+    ['payment', figuresOf(payment)],
+    ...(record === undefined ? [] : [['record', `${isoTime(record.atMs)} ${record.event}: ${record.detail}`]]),
+    ['look at', `${advice.look} (order_id ${orderIdOf(terms.id)}${sale})`],
+    ...(reconciliation === null || reviewReason === 'poisoned' ? [['ends by', ends]] : []),
+    ...(reconciliation === null ? [] : conclusionLines(payment))
+  ]
+  return `Listed for manual review: ${reviewReason}\n${lines.map(([name = '', text]) => `  ${name.padEnd(9)} ${text}\n`).join('')}\n`
+}
+
+function figuresOf({ terms, progress }: Payment): string {
+  const { status, capturedCents, refundedCents } = progress
+  const asked = `asked ${terms.amountCents}`
+  return `${status}; ${asked}, authorised ${authorizedCentsOf(terms, progress)}, captured ${capturedCents}, refunded ${refundedCents} cents of ${terms.currency}`
+}
+
+/** What is in doubt, and what the operator must have seen at the acquirer before it is concluded. */
+function conclusionLines(payment: Payment): string[][] {
+  const { id } = payment.terms
+  const { reconciliation } = payment.progress
+  const { what, booked, notBooked } = outcomesOf(payment)
+  const since = isoTime(reconciliation?.openedMs ?? null)
   return [
-    `Listed for manual review: ${reviewReason}`,
-    `  happened  ${advice.happened}`,
-    `  look at   ${advice.look} (order_id ${orderIdOf(id)}${sale})`,
-    `  ends by   ${[...ends, ...(isInDoubt ? [conclude] : [])].join('; in doubt: ')}`,
-    '\n'
-  ].join('\n')
+    ['in doubt', `${what}, since ${since}; next query ${isoTime(reconciliation?.nextAtMs ?? null)}`],
+    ...(booked === null ? [] : [['booked', `${booked}: \`payment conclude ${id} --booked\``]]),
+    ['not', `${notBooked}: \`payment conclude ${id} --not-booked\``]
+  ]
+}
+
+interface Outcomes {
+  readonly what: string
+  /** Null: it can't be concluded as booked. */
+  readonly booked: string | null
+  readonly notBooked: string
+}
+
+function outcomesOf({ terms, progress }: Payment): Outcomes {
+  const { operation, references, status } = progress
+  const { amountCents } = operation
+  const knownCents = knownVoidedCents(progress)
+  if (placeOf(progress) === 'expired.releasing') {
+    const notBooked = 'it is not: the issuer releases it in time'
+    return { what: 'the release of the hold', booked: 'the sale is voided', notBooked }
+  }
+  switch (status) {
+    case 'capturing':
+      return {
+        what: `the capture of ${amountCents}`,
+        booked: `the sale is captured, ${amountCents} cents exactly`,
+        notBooked: 'nothing is captured, or another amount'
+      }
+    case 'cancelling':
+      return { what: 'the cancellation', booked: 'the sale is voided', notBooked: 'the amount is still held' }
+    case 'refunding':
+      return {
+        what: `the refund of ${amountCents}`,
+        booked: `the sale shows ${knownCents + amountCents} cents voided in all`,
+        notBooked: `it shows ${knownCents} cents voided`
+      }
+  }
+  if (status === 'unknown' && references.saleId !== null) {
+    const done = terms.captureMode === 'manual' ? 'held' : 'captured'
+    return {
+      what: 'the authorisation',
+      booked: `the sale is ${done}, as it was asked`,
+      notBooked: 'there is no such sale, or it is denied or voided'
+    }
+  }
+  const what = status === 'unknown' ? 'the authorisation' : 'whether a sale turns up late'
+  return { what, booked: null, notBooked: 'there is no sale of the order, or each is voided' }
 }
