@@ -113,7 +113,7 @@ export class ContraryAcquirer {
 
   /** One authenticated request; `path` is without the query. */
   answer(method: string, path: string, query: URLSearchParams, body: string): WireAnswer {
-    const [, , , saleId, verb] = path.replace(/\/$/, '').split('/')
+    const [, , , saleId, verb] = path.replace(/\/$/, '').toLowerCase().split('/')
     if (saleId === undefined)
       return method === 'POST' ? this.#sell(body) : this.#list(query.get('merchantOrderId') ?? '')
     if (method === 'GET') return this.#show(saleId)

@@ -5,6 +5,7 @@
 import { type Asked, type Behaviour, type Dice, isPart, leftOf, lookedAt, type Plan } from './contrary-plan.js'
 import {
   anyAnswer,
+  inCapitals,
   inOtherWords,
   nothingHere,
   sayNothing,
@@ -160,6 +161,7 @@ const behaviours = {
     void: asked => hides(asked, sale => operationAnswer(as(sale, Wire.captured), '102'))
   },
   'says done, books nothing, and says so later': {
+    sale: asked => (asked.cents > 0 ? denies(asked, approvalOf(asked)) : {}),
     capture: asked => (asked.cents > 0 ? denies(asked, sale => operationAnswer(as(sale, Wire.captured), '6')) : {}),
     void: asked =>
       asked.cents > 0
@@ -241,6 +243,12 @@ const behaviours = {
       return isDenial || dice.chance(0.5) ? honest : answer
     }
   },
+  'lists a sale twice, in other letters': {
+    sale: ({ dice }) => ({ isLost: dice.chance(0.4) }),
+    capture: lookedAt,
+    void: lookedAt,
+    query: (honest, dice) => (dice.chance(0.5) ? inCapitals(honest) : honest)
+  },
   // After all that show it.
   'never shows what is voided': {
     void: lookedAt,
@@ -321,6 +329,12 @@ function lies({ cents, dice }: Asked, answer: Plan['answer']): Partial<Plan> {
 function hides({ cents, dice }: Asked, answer: Plan['answer']): Partial<Plan> {
   if (cents === 0 || dice.chance(0.5)) return {}
   return { answer, behindMs: dice.between(1_000, 25_000), deviation: REFUSED_AND_BOOKED, isTold: false }
+}
+
+/** The answer to a sale that would be approved as it was asked. */
+function approvalOf({ sale: { isCaptureAsked } }: Asked): Plan['answer'] {
+  const status = isCaptureAsked ? Wire.captured : Wire.authorised
+  return sale => createdAnswer(as(sale, status))
 }
 
 /** Books nothing, and notifies of it. */

@@ -100,6 +100,17 @@ export function writtenOtherwise(fields: WireRecord['Payment']): WireRecord['Pay
   return { ...Object.fromEntries(asTexts), NewField: { Nested: [1] } }
 }
 
+/** The same answer to a query with ids of sales in capitals; a list has each row in both ways. */
+export function inCapitals(honest: WireAnswer): WireAnswer {
+  const body = bodyOf(honest)
+  if (typeof body !== 'object' || body === null) return honest
+  const raised = JSON.parse(
+    JSON.stringify(body).replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, id => id.toUpperCase())
+  )
+  const twice = 'Payments' in body ? { ...body, Payments: [body.Payments, raised.Payments].flat() } : raised
+  return { ...honest, body: JSON.stringify(twice) }
+}
+
 /** The same answer without one of its fields. */
 export function withoutOne(honest: WireAnswer, dice: Dice): WireAnswer {
   return withPayment(honest, fields => {
