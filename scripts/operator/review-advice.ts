@@ -61,13 +61,13 @@ export function adviceText(payment: Payment): string {
     ...(reconciliation === null || reviewReason === 'poisoned' ? [['ends by', ends]] : []),
     ...(reconciliation === null ? [] : conclusionLines(payment))
   ]
-  return `Listed for manual review: ${reviewReason}\n${lines.map(([name = '', text]) => `  ${name.padEnd(9)} ${text}\n`).join('')}\n`
+  return `Listed for manual review: ${reviewReason}\n${lines.map(([name = '', text]) => `  ${name.padEnd(10)} ${text}\n`).join('')}\n`
 }
 
 function figuresOf({ terms, progress }: Payment): string {
-  const { status, capturedCents, refundedCents } = progress
-  const asked = `asked ${terms.amountCents}`
-  return `${status}; ${asked}, authorised ${authorizedCentsOf(terms, progress)}, captured ${capturedCents}, refunded ${refundedCents} cents of ${terms.currency}`
+  const { status, authorizedAtMs, capturedCents, refundedCents } = progress
+  const authorised = authorizedAtMs === null ? '' : `authorised ${authorizedCentsOf(terms, progress)}, `
+  return `${status}; asked ${terms.amountCents}, ${authorised}captured ${capturedCents}, refunded ${refundedCents} cents of ${terms.currency}`
 }
 
 /** What is in doubt, and what the operator must have seen at the acquirer before it is concluded. */
@@ -79,7 +79,7 @@ function conclusionLines(payment: Payment): string[][] {
   return [
     ['in doubt', `${what}, since ${since}; next query ${isoTime(reconciliation?.nextAtMs ?? null)}`],
     ...(booked === null ? [] : [['booked', `${booked}: \`payment conclude ${id} --booked\``]]),
-    ['not', `${notBooked}: \`payment conclude ${id} --not-booked\``]
+    ['not booked', `${notBooked}: \`payment conclude ${id} --not-booked\``]
   ]
 }
 

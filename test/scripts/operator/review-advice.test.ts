@@ -10,7 +10,7 @@ import { aDoubt, aPayment, references } from '../../support/payments.js'
 function adviceFor(reviewReason: ReviewReason | null, progress: Partial<PaymentProgress>) {
   const payment = aPayment({ progress: { ...progress, reviewReason } })
   const [title = '', ...lines] = adviceText(payment).trimEnd().split('\n')
-  const named = Object.fromEntries(lines.map(line => [line.slice(2, 11).trim(), line.slice(12)]))
+  const named = Object.fromEntries(lines.map(line => [line.slice(2, 12).trim(), line.slice(13)]))
   return { id: payment.terms.id, title, named }
 }
 
@@ -41,7 +41,14 @@ describe('the advice about a payment in manual review', () => {
       expect(named['look at']).to.contain(`order_id ${orderIdOf(id)}, sale_id ${captured.references?.saleId}`)
       expect(named['ends by']).to.contain(`payment settle-attention ${id}`)
       const doubtful = adviceFor(reason, refunding)
-      expect(Object.keys(doubtful.named)).to.deep.equal(['happened', 'payment', 'look at', 'in doubt', 'booked', 'not'])
+      expect(Object.keys(doubtful.named)).to.deep.equal([
+        'happened',
+        'payment',
+        'look at',
+        'in doubt',
+        'booked',
+        'not booked'
+      ])
     })
   }
 
@@ -97,14 +104,14 @@ describe('the advice about a payment in manual review', () => {
       expect(named['in doubt']).to.match(what)
       if (booked === undefined) expect(named).not.to.have.property('booked')
       else expect(named['booked']).to.match(booked)
-      expect(named['not']).to.match(notBooked)
+      expect(named['not booked']).to.match(notBooked)
     }
   })
 
   it('poisoned: ends by itself once its command can be replayed, or by a conclusion while it is in doubt', () => {
     expect(adviceFor('poisoned', captured).named['ends by']).to.contain('`dead-letter replay`')
-    expect(adviceFor('poisoned', captured).named).not.to.have.property('not')
-    expect(adviceFor('poisoned', refunding).named).to.include.keys('ends by', 'booked', 'not')
+    expect(adviceFor('poisoned', captured).named).not.to.have.property('not booked')
+    expect(adviceFor('poisoned', refunding).named).to.include.keys('ends by', 'booked', 'not booked')
   })
 
   it('is nothing while the payment is not listed', () => {
