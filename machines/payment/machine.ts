@@ -24,10 +24,14 @@ export const paymentMachine = paymentSetup.createMachine({
       description:
         'What an operator has seen of an outcome in doubt counts from the horizon. Nothing is sent until then.'
     },
+    NETWORK_NOTIFICATION: {
+      actions: ['noteNotification', 'reconcileNow'],
+      description: 'Verified when the operation has ended. What is in doubt is reconciled now.'
+    },
     REVIEW_RESOLVED: {
       guard: 'isListed',
-      actions: 'endReview',
-      description: 'An operator has looked: off the list for manual review.'
+      actions: ['endReview', 'reconcileNow'],
+      description: 'An operator has looked: off the list for manual review. What is in doubt is reconciled now.'
     }
   },
   states: {

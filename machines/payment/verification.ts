@@ -50,24 +50,11 @@ const noOutcome = (target: 'reconciling' | 'unknown') => ({
     target,
     actions: ['beginDoubt', review('poisoned')],
     description: 'Delivered too often: reconcile, and list the payment for manual review.'
-  },
-  NETWORK_NOTIFICATION: {
-    actions: 'noteNotification',
-    description: 'Remembered until the operation has ended.'
   }
 })
 
 const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
-  NETWORK_NOTIFICATION: {
-    actions: ['noteNotification', 'reconcileNow'],
-    description: 'Something happened to the sale: reconcile now, and verify it when the operation has ended.'
-  },
-  REVIEW_RESOLVED: {
-    guard: 'isListed',
-    actions: ['endReview', 'reconcileNow'],
-    description: 'An operator has looked: off the list. What is still in doubt is reconciled now.'
-  },
   RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
   CONTRADICTED: {

@@ -42,7 +42,11 @@ const rows: Rows = {
     found('authorised', held),
     { status: 'expired', phase: 'released', wake: null, reviewReason: 'figures_differ' }
   ],
-  'expired: while it is released': ['expired', notification, { phase: 'releasing', effect: 'query' }],
+  'expired: while it is released, it is reconciled now': [
+    inStatus('expired', { reconciliation: aDoubt(NOW, { nextAtMs: NOW + 9_000 }) }),
+    notification,
+    { phase: 'releasing', effect: null, wake: 0 }
+  ],
   'failed: the network is asked': [
     'failed',
     notification,
