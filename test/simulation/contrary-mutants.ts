@@ -38,7 +38,7 @@ export const contraryMutants = {
     )
   },
   'any-sale-is-ours': {
-    description: 'The sale in the record is taken for that of the payment, whatever its id is.',
+    description: 'The sale in the record is taken for that of the payment, also with another id.',
     contrary: 'names another sale in its answer',
     worker: (deps: WorkerDeps): WorkerDeps => ({
       ...deps,
