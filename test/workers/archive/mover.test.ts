@@ -131,10 +131,10 @@ describe('the mover of payments at rest', () => {
   it('moves at most ARCHIVE_PER_SECOND, and returns how long it looked where nothing was due', async () => {
     for (let i = 0; i < 20; i++) await ended('captured', CREATED_MS + i)
     const startedMs = performance.now()
-    const idleMs = await moveRound(deps({ perSecond: 100 }), never)
-    const tookMs = performance.now() - startedMs
-    expect(tookMs).to.be.greaterThan(190)
-    expect(idleMs).to.be.within(0, tookMs - 190)
+    const idleMs = await moveRound(deps({ perSecond: 10 }), never)
+    expect(performance.now() - startedMs).to.be.greaterThan(1_900)
+    // The pauses of the pace are not part of it; the looks of a machine that is busy are.
+    expect(idleMs).to.be.within(0, 1_900)
   })
 
   describe('while the archive is unavailable', () => {
