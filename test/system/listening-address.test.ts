@@ -11,15 +11,18 @@ describe('npm start with HOST=::1', () => {
     expect((await new Merchant(service).create()).payment.status).to.equal('captured')
   })
 
-  it('keeps the simulator and notifications on 127.0.0.1', async () => {
-    for (const address of [...service().addresses('network'), ...service().addresses('notifications')]) {
-      expect((await fetch(`${address}/`)).status, address).to.be.greaterThan(399)
-      const elsewhere = address.replace('127.0.0.1', '[::1]')
-      const failure = await fetch(elsewhere).then(
-        () => 'answered',
-        (error: Error) => String((error.cause as { code?: string }).code)
-      )
-      expect(failure, elsewhere).to.equal('ECONNREFUSED')
-    }
+  it('takes notifications there', async () => {
+    const [address = ''] = service().addresses('notifications')
+    expect((await fetch(`${address.replace('127.0.0.1', '[::1]')}/`)).status).to.be.greaterThan(399)
+  })
+
+  it('keeps the simulator, whose control routes have no password, on 127.0.0.1', async () => {
+    const [address = ''] = service().addresses('network')
+    expect((await fetch(`${address}/`)).status).to.be.greaterThan(399)
+    const failure = await fetch(address.replace('127.0.0.1', '[::1]')).then(
+      () => 'answered',
+      (error: Error) => String((error.cause as { code?: string }).code)
+    )
+    expect(failure).to.equal('ECONNREFUSED')
   })
 })
