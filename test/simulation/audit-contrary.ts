@@ -5,7 +5,7 @@
 import { orderIdOf } from '../../machines/network.js'
 import { knownVoidedCents } from '../../machines/payment/sums.js'
 import type { ContraryCall, Deviation } from '../support/contrary-acquirer.js'
-import { APPROVED_LATE, NAMED_OTHERWISE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
+import { APPROVED_LATE, NAMED_OTHERWISE, REFUNDED_MORE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
 import { type ContrarySale, Wire } from '../support/contrary-wire.js'
 import { auditPace } from './audit-pace.js'
 import {
@@ -55,9 +55,7 @@ function auditAsked(
   )
   const capturedCents = sum(own, call => (isCaptureCall(acquirer, call) ? call.askedCents : 0))
   const refundedCents = sum(own, call => (isRefundCall(acquirer, call) ? call.askedCents : 0))
-  const asked = records.filter(({ paymentId }) => paymentId === id)
-  const refunds = asked.filter(({ kind }) => kind === 'cancel')
-  const askedCents = sum(refunds, ({ amountCents }) => amountCents ?? last.progress.capturedCents)
+  const askedCents = askedRefundCents(records, { id, last })
   const problems: string[] = []
   if (capturedCents > last.terms.amountCents) problems.push(`captured more than asked: ${id} ${capturedCents}`)
   const isRefunding = TAKEN.includes(last.progress.status)
@@ -67,6 +65,12 @@ function auditAsked(
   const sent = acquirer.calls.filter(({ verb, orderId }) => verb === 'sale' && orderId === orderIdOf(id)).length
   if (sent > 1) problems.push(`authorised more than once: ${id} ${sent}`)
   return problems
+}
+
+/** What a merchant asked to be refunded of a payment. */
+function askedRefundCents(records: ContraryWorld['records'], { id, last }: Pick<PaymentLife, 'id' | 'last'>): number {
+  const refunds = records.filter(({ paymentId, kind }) => paymentId === id && kind === 'cancel')
+  return sum(refunds, ({ amountCents }) => amountCents ?? last.progress.capturedCents)
 }
 
 /** The merchant's figures are the ledger's, or the payment was listed since they differ. */
@@ -108,9 +112,10 @@ function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {
 }
 
 /** What the acquirer did other than asked is listed within the first look that shows it. */
-function auditDeviations({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
+function auditDeviations(world: Pick<ContraryWorld, 'acquirer' | 'records'>, life: PaymentLife): string[] {
+  const { acquirer } = world
   return acquirer.deviations
-    .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(acquirer, life, found))
+    .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(world, life, found))
     .flatMap(({ saleId, what, atMs, toldAtMs, shownAtMs }) => {
       const toldMs = toldAtMs === null ? Number.POSITIVE_INFINITY : toldAtMs + LOOKED_WITHIN_MS
       const byMs = shownAtMs === null ? toldMs : shownAtMs + listedWithinMs(what, acquirer.sales.get(saleId))
@@ -132,15 +137,21 @@ function listedWithinMs(what: string, sale: ContrarySale | undefined): number {
 }
 
 /**
- * A lapsed hold is released, in spite of a refusal; a refund that was refused and booked took the place of the next one,
- * which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
+ * A lapsed hold is released, in spite of a refusal; a refund that was refused and booked, or booked too high, took the place of
+ * the next one, which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
  * declined a sale, and the record of the approval is all that the service has seen.
  */
-function isHarmless(acquirer: Books, life: PaymentLife, { saleId, what }: Deviation): boolean {
+function isHarmless(
+  { acquirer, records }: Pick<ContraryWorld, 'acquirer' | 'records'>,
+  life: PaymentLife,
+  { saleId, what }: Deviation
+): boolean {
   const { progress, history } = life.last
   const isEqual = (): boolean => differencesOf(acquirer, life).length === 0
   const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
   if (isReleased || (what === REFUSED_AND_BOOKED && isEqual())) return true
+  const refundedCents = acquirer.sales.get(saleId)?.voidedCents ?? 0
+  if (what === REFUNDED_MORE && refundedCents <= askedRefundCents(records, life)) return isEqual()
   if (what === APPROVED_LATE && isEqual()) return !history.some(({ event }) => event === 'DECLINED')
   return what === NAMED_OTHERWISE && progress.references.saleId === saleId
 }
@@ -154,7 +165,8 @@ function auditFailures({ acquirer }: ContraryWorld, life: PaymentLife): string[]
       const booked = callsOf(acquirer, life, operation).filter(({ bookedCents }) => bookedCents > 0)
       const isKept = operation.kind !== 'authorization' || acquirer.ofOrder(orderIdOf(id)).some(isLive)
       const isMadeUp = operation.kind === 'refund' && differencesOf(acquirer, life).length === 0
-      if (booked.length === 0 || !isKept || isMadeUp || wasListed(life, operation.beganMs)) return []
+      const isFound = wasListed(life, operation.beganMs) || isUnknowable(acquirer, life)
+      if (booked.length === 0 || !isKept || isMadeUp || isFound) return []
       return [`told as failed and booked: ${id} ${operation.kind} (${last.progress.status})`]
     })
 }

@@ -2,6 +2,8 @@
  * One run against an acquirer that contradicts itself (test/support/contrary-acquirer.ts): few faults besides, so that
  * what is found can be ascribed to it. An operator works off the list. Then the audit.
  */
+import { keys } from '../../redis/keys.js'
+import { decodePayment } from '../../redis/payments/payment-record.js'
 import { ContraryAcquirer } from '../support/contrary-acquirer.js'
 import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
 import { Wire } from '../support/contrary-wire.js'
@@ -91,7 +93,10 @@ async function runWorld(world: World, { seed, kind, mutant = null }: ContraryOpt
   if (random.chance(FOREIGN)) network.notifyOfForeign()
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
   const isDone = (): boolean =>
-    ended === stories && network.planned() === 0 && isAtRest(installation) && isEverybodyAwake(world, installation)
+    ended === stories &&
+    network.planned() === 0 &&
+    isAtRest(installation, paymentKey => isLeftToOperators(installation, paymentKey)) &&
+    isEverybodyAwake(world, installation)
   const hasEnded = await world.turn(isDone, LASTS_MAX_MS)
   const records = merchants.flatMap(merchant => merchant.records)
   const violations = [
@@ -110,6 +115,15 @@ async function runWorld(world: World, { seed, kind, mutant = null }: ContraryOpt
   ]
   const requests = records.reduce((sum, record) => sum + record.requests, 0)
   return { seed, violations, counts: world.counts, payments: stories, requests, events: world.events }
+}
+
+/** A notification that no record ever explains: the payment is listed, nothing of it is in doubt, and it is queried more and more seldom. */
+function isLeftToOperators({ durable, config }: Installation, paymentKey: string): boolean {
+  const partitions = Array.from({ length: config.partitions }, (_, partition) => partition)
+  const [text] = partitions.flatMap(partition => durable.data.text(keys.payment(partition, paymentKey)) ?? [])
+  if (text === undefined) return false
+  const { reviewReason, reconciliation, notification } = decodePayment(text, paymentKey).progress
+  return reviewReason === 'unresolved_for_long' && reconciliation === null && notification !== null
 }
 
 function drawKinds({ random }: World): ContraryKind[] {

@@ -221,7 +221,10 @@ export function isEverybodyAwake({ nowMs }: World, installation: Installation): 
   return installation.living().every(process => process.sleepsUntilMs + AWAKE_MS < nowMs)
 }
 
-export function isAtRest({ durable, config }: Installation): boolean {
+export function isAtRest(
+  { durable, config }: Installation,
+  isLeft: (paymentKey: string) => boolean = () => false
+): boolean {
   if ((durable.data.zset(keys.notifications())?.size ?? 0) > 0) return false
   for (let partition = 0; partition < config.partitions; partition++) {
     for (const { stream, group } of [paymentWork, deliveryWork]) {
@@ -229,7 +232,7 @@ export function isAtRest({ durable, config }: Installation): boolean {
       if ((found?.entries.size ?? 0) > 0 || (found?.groups.get(group)?.pending.size ?? 0) > 0) return false
     }
     for (const wakeUps of wakeUpsOf(partition)) {
-      if ((durable.data.zset(wakeUps)?.size ?? 0) > 0) return false
+      if ([...(durable.data.zset(wakeUps)?.keys() ?? [])].some(member => !isLeft(member))) return false
     }
   }
   return true

@@ -29,6 +29,9 @@ export const APPROVED_LATE = 'approved after it was declined'
 /** The deviation that shows only if the answer to the sale was heard. */
 export const NAMED_OTHERWISE = 'another sale in the record than in the answer'
 
+/** The deviation that the next refund may hide, if it never arrives. */
+export const REFUNDED_MORE = 'refunded more than asked'
+
 /** The deviation of a lie. */
 export const REFUSED_AND_BOOKED = 'refused and booked'
 
@@ -226,7 +229,7 @@ const behaviours = {
       const isMore = dice.chance(0.5)
       return {
         cents: isMore ? Math.min(leftOf(sale), cents * 2) : Math.floor(cents / 2),
-        deviation: isMore ? 'refunded more than asked' : 'refunded less than asked',
+        deviation: isMore ? REFUNDED_MORE : 'refunded less than asked',
         isTold: false,
         isLost: dice.chance(0.3)
       }
