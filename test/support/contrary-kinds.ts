@@ -358,7 +358,7 @@ function aboutAnother({ dice, sale }: Asked): Partial<Plan> {
 
 /**
  * The call is on its way inside the acquirer while it answers something else; it arrives before the horizon, or while a refusal
- * without a reason is still verified: later than that nobody can know of it.
+ * without a reason is still verified: a later booking is out of sight of every look.
  */
 function booksLater({ dice }: Asked): Partial<Plan> {
   if (dice.chance(0.4)) return {}
