@@ -13,7 +13,7 @@ import { checkDurable, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding, mendOfCertificate, withConnections } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { checkCardNetwork, checkMemoryOnly } from './doctor/reach-checks.js'
-import { checkCommands } from './doctor/work-checks.js'
+import { checkAttention, checkCommands } from './doctor/work-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -95,8 +95,9 @@ async function examineRedis(
         const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
         const { installation, findings } = await checkInstallation(redis, config)
         const serviceMs = await serviceNowMs({ redis, config })
-        const [durable, commands, memoryOnly, archive] = await Promise.all([
+        const [durable, attention, commands, memoryOnly, archive] = await Promise.all([
           checkDurable(redis, settings, config),
+          checkAttention(redis, config, serviceMs),
           checkCommands(redis, config),
           checkMemoryOnly(secretsUrl, settingsUrl, config, installation),
           checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
@@ -114,6 +115,7 @@ async function examineRedis(
           ...encryptionFinding(url, 'REDIS_URL', config),
           ...(secretsUrl === undefined ? [] : encryptionFinding(secretsUrl, 'SECRETS_REDIS_URL', config)),
           ...durable,
+          ...attention,
           ...commands,
           ...memoryOnly,
           ...keys.flat(),

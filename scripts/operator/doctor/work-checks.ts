@@ -1,4 +1,5 @@
-/** What `operator doctor` says of work that no process sees. */
+/** What `operator doctor` says of work: what waits for an operator, and what no process sees. */
+import { type QueueStatus, queueStatus } from '../../../redis/commands/queue-status.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
 import { type PaymentWithoutCommand, paymentsWithoutCommand } from '../../../redis/operator/missing-commands.js'
@@ -9,13 +10,35 @@ import { attempt, type Finding, ok, warning } from './finding.js'
 /** So many payments are named. */
 const NAMED_MAX = 5
 
+const RIGHTS = 'Load ops/redis/durable.acl of this release (ACL LOAD): the user must read every queue.'
+
+/** One line each for what waits until an operator decides. `serviceMs`: the time by which workers judge. */
+export async function checkAttention(
+  redis: Redis,
+  { partitions }: Pick<Config, 'partitions'>,
+  serviceMs: number
+): Promise<Finding[]> {
+  return await attempt('work', RIGHTS, async () => {
+    const rows = await queueStatus(redis, partitions, serviceMs)
+    const line = (check: string, of: (row: QueueStatus) => number, what: string, advice: string): Finding => {
+      const count = rows.reduce((sum, row) => sum + of(row), 0)
+      if (count === 0) return ok(check, 'none')
+      return warning(check, `${count} ${what}.`, `${advice} (docs/OPERATIONS.md, PaymentsNeedOperator).`)
+    }
+    const cause = 'Find the cause, then `dead-letter list`'
+    return [
+      line('dead letters', row => row.deadLetters, 'commands had no result', cause),
+      line('manual review', row => row.inReview, 'payments are listed', 'Decide about each: `payment attention`')
+    ]
+  })
+}
+
 /** Whether someone has trimmed a stream of commands. */
 export async function checkCommands(
   redis: Redis,
   { partitions, environment }: Pick<Config, 'partitions' | 'environment'>
 ): Promise<Finding[]> {
-  const mend = 'Load ops/redis/durable.acl of this release (ACL LOAD): the user must read every queue.'
-  return await attempt('commands', mend, async () => {
+  return await attempt('commands', RIGHTS, async () => {
     const merchantIds = await new MerchantStore(redis, environment).listIds()
     return findingOf(await paymentsWithoutCommand(redis, partitions, merchantIds))
   })

@@ -112,24 +112,28 @@ describe('behind HAProxy with deploy/haproxy.cfg', () => {
     expect((await bookedOrders(service)).length - salesBefore).to.equal(creates.length)
   })
 
-  it('answers 202 to a request that would wait longer than a stop may last', async () => {
-    const token = await merchant.token()
-    service.kill('payments', 'SIGSTOP')
-    const answer = merchant.create({ token, waitS: 30 })
-    const startedMs = Date.now()
-    await until('the request waits', () =>
-      withRedis(service, async redis => {
-        const commands = await Promise.all(partitionNumbers(16).map(partition => redis.xlen(keys.commands(partition))))
-        return commands.some(count => count > 0)
-      })
-    )
-    service.kill('api', 'SIGTERM')
-    expect((await answer).status).to.equal(202)
-    expect(Date.now() - startedMs).to.be.lessThan(25_000)
-    service.kill('payments', 'SIGCONT')
-    await service.untilReady()
-    expect((await merchant.settled((await answer).payment.id)).status).to.be.oneOf(['captured', 'failed'])
-  })
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    it(`answers 202 to a request that would wait longer than a stop by ${signal} may last`, async () => {
+      const token = await merchant.token()
+      service.kill('payments', 'SIGSTOP')
+      const answer = merchant.create({ token, waitS: 30 })
+      const startedMs = Date.now()
+      await until('the request waits', () =>
+        withRedis(service, async redis => {
+          const commands = await Promise.all(
+            partitionNumbers(16).map(partition => redis.xlen(keys.commands(partition)))
+          )
+          return commands.some(count => count > 0)
+        })
+      )
+      service.kill('api', signal)
+      expect((await answer).status).to.equal(202)
+      expect(Date.now() - startedMs).to.be.lessThan(25_000)
+      service.kill('payments', 'SIGCONT')
+      await service.untilReady()
+      expect((await merchant.settled((await answer).payment.id)).status).to.be.oneOf(['captured', 'failed'])
+    })
+  }
 
   it('uses the other api when one dies, and answers with the envelope of the service when no api is left', async () => {
     service.kill('api.1')

@@ -27,5 +27,27 @@ export const faultsOfWork: readonly Fault[] = [
     state: 'warning',
     found: /^1 payments in progress have no command any more: [\da-f-]{36} \(2100-01-02T/,
     mend: /`timers` wakes each .*PaymentsNeedOperator/
+  },
+  {
+    name: 'a payment that waits for an operator',
+    break: async ({ durable }) => {
+      await durable.hset(keys.review(0), 'a-payment', 'poisoned')
+      return { undo: async () => void (await durable.hdel(keys.review(0), 'a-payment')) }
+    },
+    check: 'manual review',
+    state: 'warning',
+    found: /^1 payments are listed/,
+    mend: /`payment attention` .*PaymentsNeedOperator/
+  },
+  {
+    name: 'a dead letter',
+    break: async ({ durable }) => {
+      const entryId = (await durable.xadd(keys.deadLetters(0), '*', 'e', 'rubbish')) ?? ''
+      return { undo: async () => void (await durable.xdel(keys.deadLetters(0), entryId)) }
+    },
+    check: 'dead letters',
+    state: 'warning',
+    found: /^1 commands had no result/,
+    mend: /`dead-letter list` .*PaymentsNeedOperator/
   }
 ]
