@@ -87,7 +87,7 @@ describe('operator doctor', () => {
       const { findings } = await examine([], network(place(), {}).env)
       for (const check of ['users of REDIS_URL', 'users of SECRETS_REDIS_URL']) {
         const [found, ...more] = findings.filter(finding => finding.check === check && finding.state !== 'not checked')
-        expect(found, JSON.stringify([found, ...more])).to.include({ state: 'ok' })
+        expect(found, JSON.stringify(findings)).to.include({ state: 'ok' })
         expect(more).to.deep.equal([])
       }
       expect(findings.find(({ check }) => check === 'card network')).to.include({ state: 'ok' })
