@@ -3,7 +3,6 @@
  * schema says all of them, for the docs, and is the sentence where the keyword says too little (a pattern, a list of values).
  */
 import type { ErrorObject } from 'ajv'
-import { isRecord } from '../../runtime/json.js'
 
 type Sentence = (error: ErrorObject) => string | undefined
 
@@ -12,8 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a string, in quotes',
   integer: 'a whole number, without quotes',
   number: 'a number, without quotes',
-  boolean: 'true or false, without quotes',
-  object: 'an object'
+  boolean: 'true or false, without quotes'
 }
 
 const FORMATS: Readonly<Record<string, Sentence>> = {
@@ -51,16 +49,15 @@ export function sentenceOf(error: ErrorObject): string | undefined {
   return sentences[error.keyword]?.(error)
 }
 
-function typeSentence({ schema, data, parentSchema }: ErrorObject): string | undefined {
+function typeSentence({ schema, data }: ErrorObject): string | undefined {
   const types = [schema].flat().map(String)
   const kinds = types.filter(type => type !== 'null')
-  // The body as a whole says what it may be.
-  if (kinds[0] === 'object' && data !== null) return undefined
+  // The body as a whole, and a field that is an object, say what they may be.
+  if (kinds[0] === 'object') return undefined
   if (kinds.length > 1) return 'must be a string, a number, true, false or null'
   const hint = typeof data === 'number' && kinds[0] === 'integer' ? 'a whole number' : TYPES[kinds[0] ?? '']
   if (hint === undefined) return undefined
-  if (data !== null) return `must be ${hint}`
-  return isRecord(parentSchema) && parentSchema['properties'] !== undefined ? undefined : `must be ${hint}, not null`
+  return data === null ? `must be ${hint}, not null` : `must be ${hint}`
 }
 
 function blankOr(data: unknown, otherwise: string): string {

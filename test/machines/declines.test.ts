@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { CARD_DECLINES_MAX, declineUnsent } from '../../machines/card-tries.js'
 import { declineColumns, declineOf, declineReasons, declineRows } from '../../machines/declines.js'
 import { failureOf } from '../../machines/payment/failures.js'
 import { outcomeOfSale } from '../../scripts/simulator/outcomes.js'
@@ -94,5 +95,24 @@ describe('the reason of a decline', () => {
       )
       expect(failureOf(someTerms(), operation, { type: 'SALE_GONE', sale, nowMs: 0 }, live)).to.equal(failure)
     }
+  })
+})
+
+describe('a stored card that is not tried again', () => {
+  /** What the next payment is told after declines with these codes. */
+  const told = (...codes: string[]): unknown => {
+    const decline = declineUnsent(codes, 'visa', 'live')
+    return decline && [decline.means, decline.mayRetry]
+  }
+  const often = Array<string>(CARD_DECLINES_MAX - 1).fill('51')
+
+  it('gives the newest of its final declines as the reason', () => {
+    expect(told('41', '51', '43', '51')).to.deep.equal(['stolen', false])
+  })
+
+  it('gives its last decline after as many as card networks allow, unless one was final', () => {
+    expect(told(...often)).to.equal(undefined)
+    expect(told(...often, '61')).to.deep.equal(['above the limit of one purchase', false])
+    expect(told('41', ...often)).to.deep.equal(['lost', false])
   })
 })

@@ -63,7 +63,7 @@ describe('what follows from the outcome of a webhook event', () => {
     '2xx from an endpoint that rests': [answered(299), rests, FIRST, 'delivered', works],
     '2xx long after the last attempt': [answered(200), dead, { ...old, ...last }, 'delivered', works],
     '500': [answered(500), works, FIRST, 'waits', once],
-    '301': [answered(301), works, FIRST, 'waits', once],
+    '300': [answered(300), works, FIRST, 'waits', once],
     '404': [answered(404), once, FIRST, 'waits', failing(2)],
     'no answer': [{ kind: 'unanswered' }, works, FIRST, 'waits', once],
     'a fifth failure in a row': [{ kind: 'unanswered' }, failing(4), FIRST, 'waits', rests],

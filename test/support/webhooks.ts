@@ -74,12 +74,11 @@ const PLAIN_DELAYS_MS = [5_000, 30_000, 120_000]
 const PLAIN_RANDOM = 0.5
 
 const silent = createLogger('webhooks', 'silent')
-const noMetrics = {
+export const noMetrics: WebhookMetrics = {
   attempted: () => undefined,
   failed: () => undefined,
   gaveUp: () => undefined,
-  dropped: () => undefined,
-  forgot: () => undefined
+  dropped: () => undefined
 }
 
 /** A queue that keeps what is given up and says nothing about what it drops. */

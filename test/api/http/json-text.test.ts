@@ -42,6 +42,11 @@ describe('numbers that JSON.parse changes', () => {
     })
   }
 
+  it('include one that is longer than any that JavaScript writes', () => {
+    expect(roundedIn(`[1.${'0'.repeat(39)}]`)).to.deep.equal(['0'])
+    expect(roundedIn(`[1.${'0'.repeat(38)}]`)).to.deep.equal([])
+  })
+
   it('include every integer whose digits come back different from a double', () => {
     for (let count = 0; count < 2_000; count++) {
       const number = `${Math.floor(Math.random() * 9e15) + 1e15}${Math.floor(Math.random() * 1e4)}`

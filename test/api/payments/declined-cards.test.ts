@@ -7,10 +7,12 @@ import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { DamagedPayment } from '../../../redis/payments/payment-record.js'
 import { createLogger } from '../../../runtime/log.js'
+import { noteDecline } from '../../../workers/payments/note-decline.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
-import { DAY_MS, PARTITION } from '../../support/payments.js'
+import { aPayment, DAY_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
+import { aWorker } from '../../support/worker.js'
 
 describe('a payment by a stored card that the issuer has declined', () => {
   const test = useRedis()
@@ -57,6 +59,22 @@ describe('a payment by a stored card that the issuer has declined', () => {
     const scope = { ...aScope('next'), merchantId: 'm_0000000099' }
     const refusal = await path.payments.create(scope, aCreateRequest(card, '123')).catch(({ code }) => code)
     expect(refusal).to.equal('unknown_card')
+  })
+
+  it('is noted when the payment has failed by it, and by a stored card; a note that fails is passed over', async () => {
+    const noted: string[] = []
+    const note = async (_merchant: string, card: string): Promise<void> => {
+      noted.push(card)
+      throw new Error('Redis is away.')
+    }
+    const { deps } = aWorker(test, () => ({ cardDeclines: { note } }))
+    for (const status of ['failed', 'pre_authorized'] as const) {
+      for (const cardId of ['card-1', null]) {
+        const terms = { card: { brand: 'visa', last4: '0052', cardId } }
+        await noteDecline(aPayment({ terms, progress: { status, error: 'card_declined' } }), deps)
+      }
+    }
+    expect(noted).to.deep.equal(['card-1'])
   })
 
   it('counts a decline that cannot be read as a try, and never fails for it', async () => {

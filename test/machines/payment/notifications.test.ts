@@ -92,6 +92,11 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(0),
       { status: 'captured', wake: 5_000, reviewReason: null }
     ],
+    'is verified for three days, also when the record can no longer be behind': [
+      inStatus('captured', noticed('chargeback')),
+      { ...recordOf(0), nowMs: LATER + DAY_MS },
+      { status: 'captured', effect: null, reviewReason: null }
+    ],
     'is not forgotten for a lesser notification': [
       inStatus('captured', noticed('chargeback')),
       notification,

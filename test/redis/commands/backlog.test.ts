@@ -57,7 +57,8 @@ describe('the backlog', () => {
       anAcceptance({ idempotencyKey: 'r1' })
     )
     const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
-      const reconciliation = sinceMs === null ? null : aDoubt(sinceMs, { attempts: 1, nextAtMs: nowMs })
+      const openedMs = sinceMs === null ? 0 : sinceMs - 86_400_000
+      const reconciliation = sinceMs === null ? null : aDoubt(sinceMs, { openedMs, attempts: 1, nextAtMs: nowMs })
       const changed = { ...payment, version, progress: { ...payment.progress, reconciliation, ...changes } }
       const rest = {
         statusBefore: 'pending',

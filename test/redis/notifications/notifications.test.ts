@@ -7,7 +7,7 @@ import { createLogger } from '../../../runtime/log.js'
 import { notificationRound } from '../../../workers/payments/notification-rounds.js'
 import { FakeNetwork } from '../../support/fake-network.js'
 import { unboundedPace } from '../../support/pace.js'
-import { PARTITION } from '../../support/payments.js'
+import { DAY_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { unreadMetrics } from '../../support/worker-metrics.js'
 
@@ -23,18 +23,24 @@ describe('notifications of the card network', () => {
 
   beforeEach(async () => {
     givenUp = 0
+    unused = 0
     await test.redis.flushdb()
     await ensureGroups(test.redis, PARTITION + 1, paymentWork)
   })
 
   let givenUp = 0
+  let unused = 0
 
   function aRound(network: FakeNetwork, nowMs: number, notifications = store()): Promise<number> {
     const log = createLogger('test', 'silent')
     const clock = { now: () => nowMs }
     const metrics = { ...unreadMetrics, notificationGivenUp: () => void givenUp++ }
     const times = { giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS }
-    const deps = { notifications, archive: null, network, pace: unboundedPace, log, clock, ...times, metrics }
+    const returnUnused = async (count: number): Promise<void> => {
+      unused += count
+    }
+    const pace = { ...unboundedPace, returnUnused }
+    const deps = { notifications, archive: null, network, pace, log, clock, ...times, metrics }
     return notificationRound(deps, signal)
   }
   const store = (): ReturnType<typeof createNotificationStore> =>
@@ -60,6 +66,12 @@ describe('notifications of the card network', () => {
     expect(await store().count()).to.equal(0)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ paymentKey }) => paymentKey)).to.deep.equal([paymentKeyOf(paymentId)])
+  })
+
+  it('leave to others what the pace allowed for more of them than another worker left', async () => {
+    await store().note(sale1, NOW)
+    const [first, second] = await Promise.all([aRound(new FakeNetwork(), NOW), aRound(new FakeNetwork(), NOW)])
+    expect([(first ?? 0) + (second ?? 0), unused]).to.deep.equal([1, 2])
   })
 
   it('are taken by one worker at a time, and come up again when it dies', async () => {
@@ -89,9 +101,22 @@ describe('notifications of the card network', () => {
   it('wait longer and longer while the network does not know the sale, then are given up', async () => {
     const network = new FakeNetwork()
     await store().note(sale1, NOW)
-    const moments = [NOW, NOW + 1_000, NOW + 2_000, NOW + 4_000, NOW + 8_000]
-    for (const nowMs of moments) expect(await aRound(network, nowMs), String(nowMs - NOW)).to.equal(1)
-    expect(await aRound(network, NOW + 15_999)).to.equal(0)
+    const taken: number[] = []
+    for (const afterMs of [
+      0,
+      999,
+      1_000,
+      2_000,
+      4_000,
+      8_000,
+      15_999,
+      DAY_MS,
+      DAY_MS + 3_599_999,
+      DAY_MS + 3_600_000
+    ]) {
+      taken.push(await aRound(network, NOW + afterMs))
+    }
+    expect(taken).to.deep.equal([1, 0, 1, 1, 1, 1, 0, 1, 0, 1])
     expect(givenUp).to.equal(0)
     expect(await aRound(network, NOW + GIVE_UP_MS)).to.equal(1)
     expect(givenUp).to.equal(1)

@@ -55,6 +55,12 @@ async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]
   return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored).eventId)
 }
 
+async function countOf(events: AsyncIterable<LoggedEvent>): Promise<number> {
+  let count = 0
+  for await (const _ of events) count++
+  return count
+}
+
 describe('the last webhook events of a merchant', () => {
   const test = useRedis()
   beforeEach(() => test.redis.flushdb())
@@ -77,6 +83,7 @@ describe('the last webhook events of a merchant', () => {
     const listed = await new WebhookLog(test.redis, PARTITIONS).newest(MERCHANT, 1)
     expect((await reads()) - before).to.be.below(110)
     expect(listed.map(({ change }) => change.paymentId)).to.deep.equal([changes[699]?.paymentId])
+    expect(await countOf(new WebhookLog(test.redis, PARTITIONS).waiting(MERCHANT))).to.equal(700)
   })
 })
 
@@ -200,6 +207,7 @@ describe('the search for a delivered webhook event', () => {
     // An operator's search reads all of it.
     const [middle = ahead] = changes.slice(DELIVERED / 2)
     expect((await eventLog().find(eventIdOf(middle), [MERCHANT]))?.eventId).to.equal(eventIdOf(middle))
+    expect(await countOf(eventLog().delivered(MERCHANT, 0))).to.equal(DELIVERED + 1)
   })
 })
 

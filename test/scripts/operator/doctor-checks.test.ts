@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { ArchiveFacts } from '../../../archive/facts.js'
 import { judgeArchive } from '../../../scripts/operator/doctor/archive-checks.js'
 import { encryptionFinding } from '../../../scripts/operator/doctor/certificates.js'
-import { checkLimit } from '../../../scripts/operator/doctor/durable-checks.js'
+import { checkLimit, checkUsers } from '../../../scripts/operator/doctor/durable-checks.js'
 import { type Finding, problem } from '../../../scripts/operator/doctor/finding.js'
 import { checkProcesses, checkSupport, checkVersions } from '../../../scripts/operator/doctor/process-checks.js'
 import type { SeenProcess } from '../../../scripts/operator/processes.js'
@@ -20,6 +20,19 @@ describe('the memory of a Redis, for operator doctor', () => {
     expect((await checkLimit(test.redis, 'REDIS_URL', { environment: 'test' }))[0]?.state).to.equal('ok')
     await test.redis.config('SET', 'maxmemory', '1gb')
     expect((await checkLimit(test.redis, 'REDIS_URL', { environment: 'live' }))[0]?.state).to.equal('ok')
+  })
+})
+
+describe('the users of a Redis, for operator doctor', () => {
+  const test = useRedis()
+
+  it('must all have a password in live', async () => {
+    const found = async (environment: 'live' | 'test'): Promise<string> =>
+      (await checkUsers(test.redis, 'durable', { environment }))
+        .map(finding => `${finding.state}: ${finding.found}`)
+        .join()
+    expect(await found('live')).to.contain('problem: A client without a password may read and write.')
+    expect(await found('test')).not.to.contain('without a password')
   })
 })
 

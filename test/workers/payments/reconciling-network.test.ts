@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import { orderIdOf, type QueryOutcome } from '../../../machines/network.js'
-import { createKnownSaleStore } from '../../../redis/reconciliation/known-sale.js'
+import { createKnownSaleStore, type KnownSaleStore } from '../../../redis/reconciliation/known-sale.js'
 import { createLogger } from '../../../runtime/log.js'
 import { endlessLease } from '../../../workers/network/lease-until.js'
 import { createReconcilingNetwork, type Unconfirmed } from '../../../workers/payments/reconciling-network.js'
@@ -77,10 +77,10 @@ describe('an absence at the card network', () => {
   })
   afterEach(() => test.redis.flushdb())
 
-  const workerOf = (account = 'account-1'): TestWorker =>
+  const workerOf = (account = 'account-1', remember?: KnownSaleStore['remember']): TestWorker =>
     aWorker(test, deps => ({
       network: createReconcilingNetwork(host, {
-        knownSales: createKnownSaleStore(test.redis),
+        knownSales: { ...createKnownSaleStore(test.redis), ...(remember && { remember }) },
         pace: {
           noteAnswer: async () => void answers++,
           returnUnused: async count => {
@@ -185,10 +185,14 @@ describe('an absence at the card network', () => {
     expect(answers).to.equal(51)
   })
 
-  it('notes a known sale once a minute, not with each payment', async () => {
-    const worker = workerOf()
-    const [first] = [await paid(worker, host), await paid(worker, host), await paid(worker, host)]
-    expect((await createKnownSaleStore(test.redis).read())?.orderId).to.equal(orderIdOf(first.terms.id))
+  it('notes a known sale once a minute, not with each payment, and again when that failed', async () => {
+    const noted: string[] = []
+    const worker = workerOf('account-1', async ({ orderId }) => {
+      noted.push(orderId)
+      if (noted.length === 1) throw new Error('Redis is away.')
+    })
+    const sold = [await paid(worker, host), await paid(worker, host), await paid(worker, host)]
+    expect(noted).to.deep.equal(sold.slice(0, 2).map(({ terms }) => orderIdOf(terms.id)))
   })
 })
 

@@ -3,8 +3,18 @@ import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
+import { warnOfFailures } from '../../../workers/webhooks/failure-watch.js'
 import { until } from '../../support/conditions.js'
-import { emit, PARTITION, PARTITIONS, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import {
+  emit,
+  noMetrics,
+  PARTITION,
+  PARTITIONS,
+  registerEndpoint,
+  START_MS,
+  useDelivery
+} from '../../support/webhooks.js'
 
 /** What JavaScript counts as white space, and two characters that end a line. */
 const SPACES = ' \u0085\u00a0\u1680\u2003\u2028\u2029\u202f\u205f\u3000\ufeff'
@@ -76,5 +86,23 @@ describe('webhook events that cannot be read, or sent', () => {
     await rig.deliverer()
     await rig.noneRemains('m_1')
     expect(hook.received.map(({ event }) => event['status'])).to.deep.equal(['captured'])
+  })
+})
+
+describe('the warning of webhook events that the service could not deliver', () => {
+  it('begins with a failure, and ends ten minutes after the last one', async () => {
+    const process = new ConditionsUnderTest()
+    let nowMs = START_MS
+    const metrics = warnOfFailures(noMetrics, { now: () => nowMs }, process)
+    const isWarning = async (): Promise<boolean> => 'webhook events' in (await process.health()).warnings
+    expect(await isWarning()).to.equal(false)
+    for (const failedMs of [START_MS, START_MS + 500_000]) {
+      nowMs = failedMs
+      metrics.failed('unsent')
+    }
+    nowMs += 600_000
+    expect(await isWarning()).to.equal(true)
+    nowMs += 1
+    expect(await isWarning()).to.equal(false)
   })
 })
