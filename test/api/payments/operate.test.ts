@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { answerTo } from '../../../api/payments/submission-presenter.js'
 import { noReferences } from '../../../machines/model.js'
-import { keys } from '../../../redis/keys.js'
+import { keys, partitionOf } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
 import { DAY_MS, PARTITION } from '../../support/payments.js'
@@ -119,7 +119,9 @@ describe('a capture or cancel', () => {
   it('on another merchant’s payment finds nothing and stores nothing', async () => {
     const id = await created(approvedAndCaptured)
     const before = await test.redis.keys('*')
-    const foreign = { ...aScope('foreign'), merchantId: 'm_0000000009' }
+    const merchants = Array.from({ length: 100 }, (_, number) => `m_${number}`)
+    const merchantId = merchants.find(id => partitionOf(id, PARTITION + 1) === PARTITION) ?? ''
+    const foreign = { ...aScope('foreign'), merchantId }
     expect(await path.payments.cancel(foreign, id, null)).to.deep.equal({ kind: 'not_found' })
     expect(await test.redis.keys('*')).to.have.members(before)
   })
