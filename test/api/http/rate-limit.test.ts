@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { keys } from '../../../redis/keys.js'
 import { createRateLimiter, type Grant } from '../../../redis/merchants/rate-limit.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
@@ -81,6 +82,13 @@ describe('token buckets', () => {
   it('grant exactly the burst to many at once', async () => {
     const grants = await granted(50, limiterOf(0.001, 10).take, true)
     expect(grants.filter(given => given.isAllowed)).to.have.length(10)
+  })
+
+  it('are not drained by a clock that was set back', async () => {
+    const name = `bucket ${++buckets}`
+    await servers.secrets.set(keys.rateLimit(name), `[1,2.000000,${Date.now() + 3_600_000}]`)
+    const [grant] = await granted(1, () => limiterOf(1, 3).take(name), false)
+    expect(grant).to.include({ isAllowed: true, remaining: 1 })
   })
 
   it('fill again with time', async () => {

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
+import type { Sale } from '../../../machines/network.js'
 import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
+import { queryEvent } from '../../../machines/payment/outcomes.js'
 import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
 type Taken = Extract<Decision, { kind: 'taken' }>
@@ -151,6 +153,29 @@ describe('decide', () => {
     expect(history[0]).to.include({ event: 'AMBIGUOUS', atMs: at(1) })
     expect(history[20]).to.deep.include({ event: 'LEFT_OUT', times: 5_001 - 99 })
     expect(history.at(-1)).to.include({ event: 'NO_ANSWER', atMs: at(5_001) })
+  })
+})
+
+describe('the sales of one order', () => {
+  it('are one of its own, the first with money in it while none is known, and a duplicate that is live', () => {
+    const saleOf = (saleId: string, status: Sale['status']): Sale =>
+      aSale({ status, references: { ...references, saleId } })
+    const sales = [
+      saleOf('a', 'denied'),
+      saleOf('b', 'captured'),
+      saleOf('c', 'authorised'),
+      saleOf('d', 'voided')
+    ] as const
+    for (const [known, own, duplicate] of [
+      [null, 'b', 'c'],
+      ['c', 'c', 'b'],
+      ['x', 'b', 'c']
+    ] as const) {
+      const event = queryEvent({ kind: 'found', sales: [...sales] }, known, 1)
+      if (event.type !== 'FOUND') throw new Error(event.type)
+      const { sale, duplicateSaleId, isOther } = event
+      expect([sale.references.saleId, duplicateSaleId, isOther]).to.deep.equal([own, duplicate, known === 'x'])
+    }
   })
 })
 

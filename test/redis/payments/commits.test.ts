@@ -3,12 +3,15 @@ import type { Payment } from '../../../machines/model.js'
 import type { OperationResult } from '../../../machines/payment/decide.js'
 import { statusChangeOf } from '../../../machines/status-change.js'
 import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { decodeReply } from '../../../redis/commands/replies.js'
+import { connect, disconnect } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeConcluded } from '../../../redis/webhooks/webhook-event.js'
+import { createLogger } from '../../../runtime/log.js'
 import {
   anAcceptance,
   aPayment,
@@ -74,6 +77,20 @@ describe('commits', () => {
     expect(await test.redis.xpending(keys.commands(PARTITION), PAYMENTS_GROUP)).to.have.property('0', 0)
   })
 
+  it('wakes the request that waits for the result', async () => {
+    const { payment, entry } = await accepted()
+    const subscriber = await connect(test.url, 'subscriber', createLogger('test', 'silent'))
+    try {
+      await subscriber.subscribe(entry.replyTo?.channel ?? '')
+      const message = new Promise<string>(resolve => subscriber.on('message', (_channel, text) => resolve(text)))
+      const next = captured(payment)
+      await commits().commit(write(next, { operationResult: concluded(next), ends: entry }), PARTITION)
+      expect(decodeReply(await message)?.commandId).to.equal(entry.replyTo?.commandId)
+    } finally {
+      await disconnect(subscriber)
+    }
+  })
+
   it('refuses a commit on an old version, and changes nothing', async () => {
     const { payment, entry } = await accepted()
     await commits().commit(write(captured(payment)), PARTITION)
@@ -92,6 +109,8 @@ describe('commits', () => {
     const { payment, entry } = await accepted()
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
+    await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
     expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
   })
 

@@ -50,6 +50,15 @@ describe('a payment that was begun', () => {
     expect(await begun()).to.deep.equal({})
   })
 
+  it('keeps its mark when another delivery of its command is released', async () => {
+    const worker = aWorker(test)
+    await worker.accept()
+    const entry = await worker.takeOne()
+    await worker.deps.commits.begin({ ...entry, delivery: 'mine' }, 1)
+    await worker.deps.queue.release({ ...entry, delivery: 'other' })
+    expect(Object.values(await begun())).to.deep.equal(['mine'])
+  })
+
   it('counts the death of its worker; a command that was only delivered does not', async () => {
     const [dead, worker] = [aWorker(test, undefined, 'dead'), aWorker(test, undefined, 'other')]
     await dead.accept()

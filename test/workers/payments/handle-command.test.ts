@@ -132,6 +132,13 @@ describe('a payments worker', () => {
     const second = await worker.created('auto', notSent)
     const { progress } = await worker.load(second)
     expect([progress.status, progress.error]).to.deep.equal(['failed', 'network_unavailable'])
+    expect(worker.released).to.deep.equal([second.terms.id])
+  })
+
+  it('releases no token of a call without an answer: it may have charged the card', async () => {
+    const worker = aWorker(test)
+    await worker.created('auto', ambiguous)
+    expect(worker.released).to.deep.equal([])
   })
 
   it('refuses at once what comes while a call is under way, although the payment is locked', async () => {

@@ -120,6 +120,13 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('unknown')
   })
 
+  it('is asked about again when the host finds the known sale: it may have been repaired in between', async () => {
+    const worker = workerOf()
+    const known = orderIdOf((await paid(worker, host)).terms.id)
+    host.answerTo = orderId => (host.queried.includes(known) || orderId === known ? found : absent)
+    expect((await worker.deps.network.query(OTHER_ORDER, endlessLease)).kind).to.equal('found')
+  })
+
   it('fails a payment once the horizon is over when the host knows a sale of the same account', async () => {
     const worker = workerOf()
     const known = await paid(worker, host)
