@@ -16,7 +16,7 @@ describe('a file with secrets', () => {
   })
   after(() => rm(dir, { recursive: true, force: true }))
 
-  it('is a warning while every user of the machine may read it, also behind a link', async () => {
+  it('causes a warning while every user of the machine may read it, also behind a link', async () => {
     const link = join(dir, 'link')
     await symlink(file, link)
     const files = [{ variable: 'WEBHOOK_KEYS_FILE', file: link }]

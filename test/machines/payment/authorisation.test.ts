@@ -9,7 +9,7 @@ const duplicate = { duplicateSaleId: 'another-sale' }
 const watched = { phase: 'watched' as const, reconciliation: aDoubt(NOW - policy.notFoundHorizonMs, { nextAtMs: NOW }) }
 
 const pending: Rows = {
-  'asks the issuer': ['pending', { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
+  'asks the issuer to authorise': ['pending', { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
   'is captured in one step': [
     'pending',
     approved(true),
@@ -66,7 +66,7 @@ const pending: Rows = {
     { type: 'CARD_MISSING', failure: 'card_unreadable' },
     { status: 'failed', error: 'card_unreadable', result: 'failed', wake: null }
   ],
-  'is unknown without a conclusive answer, and is asked about soon': [
+  'is unknown without a conclusive answer, and reconciled soon': [
     'pending',
     ambiguous,
     { status: 'unknown', operation: 'authorization unknown', wake: 2_000, result: null, effect: null }
@@ -80,7 +80,7 @@ const pending: Rows = {
 }
 
 const unknown: Rows = {
-  asks: ['unknown', { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'queries the network': ['unknown', { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
   'is captured as the record says': [
     'unknown',
     found('captured'),
@@ -111,24 +111,28 @@ const unknown: Rows = {
     found('denied'),
     { status: 'failed', error: 'card_declined', result: 'failed' }
   ],
-  'fails when it was undone': ['unknown', found('voided'), { status: 'failed', error: 'provider_rejected' }],
+  'fails when the record shows that the sale was voided': [
+    'unknown',
+    found('voided'),
+    { status: 'failed', error: 'provider_rejected' }
+  ],
   'voids a duplicate first': [
     'unknown',
     found('captured', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
-  'looks again when the duplicate is gone': ['unknown', approved(false), { status: 'unknown', effect: 'query' }],
+  'queries again when the duplicate is voided': ['unknown', approved(false), { status: 'unknown', effect: 'query' }],
   'does not believe an absence before the horizon': [
     'unknown',
     { type: 'ABSENT' },
     { status: 'unknown', wake: 5_000, result: null }
   ],
-  'believes it from the horizon on, and looks once more much later': [
+  'believes an absence from the horizon on, and queries once more much later': [
     'unknown',
     { type: 'ABSENT', nowMs: LATER },
     { status: 'failed', phase: 'watched', error: 'network_unavailable', result: 'failed', wake: 7 * horizonMs }
   ],
-  'asks on while there is no answer': [
+  'goes on with queries while there is no answer': [
     'unknown',
     { type: 'NO_ANSWER', reason: 'cut' },
     { status: 'unknown', wake: 10_000, reviewReason: null }
@@ -143,7 +147,11 @@ const unknown: Rows = {
     found('captured', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
-  'asks on while the network does not know': ['unknown', found('unfinished'), { status: 'unknown', wake: 5_000 }],
+  'goes on with queries while the sale is unfinished': [
+    'unknown',
+    found('unfinished'),
+    { status: 'unknown', wake: 5_000 }
+  ],
   'reads a return code that was found as one that was answered at once': [
     'unknown',
     found('denied', { status: 'denied', capturedCents: 0, declinedCode: '57' }),
@@ -159,7 +167,7 @@ const unknown: Rows = {
     { type: 'POISONED' },
     { status: 'unknown', reviewReason: 'poisoned', wake: 5_000 }
   ],
-  'takes no capture now': [
+  'refuses a capture while its outcome is unknown': [
     'unknown',
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'operation_in_progress' }
@@ -172,7 +180,7 @@ const unknown: Rows = {
 }
 
 const failed: Rows = {
-  'is looked for': [inStatus('failed', watched), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'is queried once more': [inStatus('failed', watched), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
   'is settled when there is no sale': [
     inStatus('failed', watched),
     { type: 'ABSENT' },
@@ -189,7 +197,7 @@ const failed: Rows = {
     found('authorised'),
     { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
-  'looks again after the void': [inStatus('failed', watched), approved(false), { effect: 'query' }],
+  'queries again after the void': [inStatus('failed', watched), approved(false), { effect: 'query' }],
   'tries the void again': [inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 15_000 }],
   'is settled when the late sale is gone': [
     inStatus('failed', watched),
@@ -201,7 +209,7 @@ const failed: Rows = {
     found('voided', {}, duplicate),
     { phase: 'watched', effect: 'void' }
   ],
-  'looks on without an answer': [
+  'goes on with queries without an answer': [
     inStatus('failed', watched),
     { type: 'NO_ANSWER', reason: 'cut' },
     { phase: 'watched', wake: 15_000 }
@@ -211,17 +219,17 @@ const failed: Rows = {
     { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: LATER },
     { status: 'failed', phase: 'settled', wake: null, reviewReason: null, result: null }
   ],
-  'is never called booked: the service has no sale of it': [
+  'refuses to be concluded as booked, because the service has no sale of it': [
     inStatus('failed', watched),
     { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
     { refused: 'invalid_state' }
   ],
-  'takes no capture': [
+  'refuses a capture': [
     'failed',
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }
   ],
-  'takes no cancel': [
+  'refuses a cancellation': [
     'failed',
     { type: 'CANCEL', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }

@@ -23,7 +23,7 @@ const refundInDoubt = (refundedCents = 0) =>
 
 const tables: Readonly<Record<string, Rows>> = {
   'a sale that the record calls denied': {
-    'is asked about before the horizon': [
+    'is reconciled before the horizon': [
       capturing,
       denied,
       { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
@@ -56,22 +56,22 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(450),
       { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
-    'is booked, says the operator': [
+    'is booked when an operator has seen it': [
       refundInDoubt(),
       concluded(true),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: null }
     ],
-    'is booked, and the last one': [
+    'is booked as the last refund when an operator has seen it': [
       refundInDoubt(700),
       concluded(true),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
-    'is not booked, says the operator': [
+    'has failed when an operator has seen that it is not booked': [
       refundInDoubt(),
       concluded(false),
       { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
     ],
-    'is not booked, after others': [
+    'has failed beside earlier refunds when an operator has seen that it is not booked': [
       refundInDoubt(300),
       concluded(false),
       { status: 'partially_refunded', refunded: 300, result: 'failed' }
@@ -81,15 +81,15 @@ const tables: Readonly<Record<string, Rows>> = {
       concluded(true, NOW),
       { effect: null, result: null, wake: 0 }
     ],
-    'is refused without a doubt': ['captured', concluded(true), { refused: 'invalid_state' }]
+    'refuses a conclusion when nothing is in doubt': ['captured', concluded(true), { refused: 'invalid_state' }]
   },
   'a capture that cannot be reconciled': {
-    'is booked, says the operator': [
+    'is booked when an operator has seen it': [
       capturing,
       concluded(true),
       { status: 'captured', captured: 600, result: 'succeeded', reviewReason: null }
     ],
-    'is not booked, says the operator: the hold stays, and is verified': [
+    'leaves the hold, which is verified, when an operator has seen that it is not booked': [
       capturing,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', captured: 0 }
@@ -106,7 +106,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'an authorisation that cannot be reconciled': {
-    'is not booked, says the operator: it has failed, and another key is safe': [
+    'has failed when an operator has seen that it is not booked: another key is safe': [
       inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
       concluded(false),
       { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
@@ -123,12 +123,12 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'a cancellation that cannot be reconciled': {
-    'is booked, says the operator': [
+    'is booked when an operator has seen it': [
       cancelling,
       concluded(true),
       { status: 'canceled', result: 'succeeded', reviewReason: null, wake: null }
     ],
-    'is not booked, says the operator: the hold stays, and is verified': [
+    'leaves the hold, which is verified, when an operator has seen that it is not booked': [
       cancelling,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', reviewReason: null }

@@ -36,12 +36,12 @@ const tables: Readonly<Record<string, Rows>> = {
       { status: 'unknown', ...listed }
     ],
     'is not captured with an amount of 0': ['unknown', nothingCaptured, { status: 'unknown', ...listed }],
-    'is booked when an operator says so of a sale that the record names': [
+    'is booked when an operator has seen the sale that the record names': [
       inStatus('unknown', { references, ...listed }),
       { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'succeeded', reviewReason: null }
     ],
-    'is held when an operator says so of a pre-authorisation': [
+    'is held when an operator has seen the pre-authorisation': [
       inStatus('unknown', { references, mode: 'manual', ...listed }),
       { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
       { status: 'pre_authorized', result: 'succeeded', reviewReason: null }
@@ -194,7 +194,7 @@ const tables: Readonly<Record<string, Rows>> = {
       found('authorised', { amountCents: 700, capturedCents: 0 }),
       { status: 'capturing', effect: 'capture 700', ...listed }
     ],
-    'bounds a capture': [
+    'refuses a capture above that amount': [
       inStatus('pre_authorized', { authorizedCents: 700 }),
       { type: 'CAPTURE', amountCents: 701, idempotencyKey: 'k' },
       { refused: 'amount_exceeds_authorized' }

@@ -42,28 +42,40 @@ const releasingLater = inStatus('expired', { reconciliation: aDoubt(LATER - 10_0
 
 const tables: Readonly<Record<string, Rows>> = {
   pre_authorized: {
-    'sends the whole capture': [
+    'captures the whole amount when none is named': [
       'pre_authorized',
       capture(null),
       { status: 'capturing', effect: 'capture 1000', operation: 'capture in_progress', wake: null }
     ],
-    'sends a part': ['pre_authorized', capture(600), { status: 'capturing', effect: 'capture 600' }],
-    'takes no more than is held': ['pre_authorized', capture(1_001), { refused: 'amount_exceeds_authorized' }],
-    'is captured until the last moment': ['pre_authorized', capture(null, DUE - 1), { status: 'capturing' }],
-    'is too late at the end itself': ['pre_authorized', capture(null, DUE), { refused: 'preauth_expired' }],
-    'voids the hold': [
+    'captures a part': ['pre_authorized', capture(600), { status: 'capturing', effect: 'capture 600' }],
+    'refuses to capture more than is held': [
+      'pre_authorized',
+      capture(1_001),
+      { refused: 'amount_exceeds_authorized' }
+    ],
+    'is captured until the last moment of its window': [
+      'pre_authorized',
+      capture(null, DUE - 1),
+      { status: 'capturing' }
+    ],
+    'refuses a capture at the end of its window': [
+      'pre_authorized',
+      capture(null, DUE),
+      { refused: 'preauth_expired' }
+    ],
+    'is voided by a cancellation': [
       'pre_authorized',
       cancel(null),
       { status: 'cancelling', effect: 'void', operation: 'cancel in_progress' }
     ],
-    'voids it when the whole amount is named': [
+    'is voided when the whole amount is named': [
       'pre_authorized',
       cancel(1_000),
       { status: 'cancelling', effect: 'void' }
     ],
-    'is not voided in part': ['pre_authorized', cancel(999), { refused: 'partial_void' }],
+    'refuses a void of a part': ['pre_authorized', cancel(999), { refused: 'partial_void' }],
     'does not expire early': ['pre_authorized', { type: 'EXPIRE', nowMs: DUE - 1 }, { refused: 'invalid_state' }],
-    'is asked about on time, before it is voided': [
+    'queries the network at the end of its window, before it is voided': [
       'pre_authorized',
       { type: 'EXPIRE', nowMs: DUE },
       { status: 'pre_authorized', effect: 'query', isChanged: false }
@@ -120,48 +132,52 @@ const tables: Readonly<Record<string, Rows>> = {
       notSent,
       { status: 'pre_authorized', error: 'capture_not_sent', result: 'failed' }
     ],
-    'is asked about without a conclusive answer': [
+    'is reconciled without a conclusive answer': [
       capturing('sending'),
       ambiguous,
       { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 2_000, result: null }
     ],
-    'is asked about when redelivered': [
+    'is reconciled when redelivered': [
       capturing('sending'),
       { type: 'RESUMED' },
       { phase: 'reconciling', effect: null, wake: 2_000 }
     ],
-    'is asked about and listed when poisoned': [
+    'is reconciled and listed for manual review when poisoned': [
       capturing('sending'),
       { type: 'POISONED' },
       { phase: 'reconciling', reviewReason: 'poisoned' }
     ],
-    'takes no second capture': [capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
+    'refuses a second capture': [capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
     'does not expire': [capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
     'does not fail by a refusal while an earlier try may arrive': [
       capturedAgain,
       rejected,
       { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 15_000, result: null }
     ],
-    'does not fail by "not sent" either': [capturedAgain, notSent, { phase: 'reconciling', result: null }],
-    'fails by it when the earlier try can arrive no more': [
+    'does not fail by a call that was not sent while an earlier try may arrive': [
+      capturedAgain,
+      notSent,
+      { phase: 'reconciling', result: null }
+    ],
+    'fails by a refusal when the earlier try can no longer arrive': [
       capturedAgain,
       { ...rejected, nowMs: LATER },
       { status: 'pre_authorized', result: 'failed' }
     ]
   },
   'capturing (reconciling)': {
-    asks: [capturing('reconciling'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+    'queries the network': [capturing('reconciling'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
     'is captured as the record says': [
       capturing('reconciling'),
       found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, result: 'succeeded', wake: null }
     ],
-    'is sent again when only held': [
+    'sends the capture again when the sale is only held': [
       capturing('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'capture 600', operation: 'capture in_progress', result: null }
     ],
-    'is canceled when the network undid it': [
+    'is canceled when the network has voided it': [
       capturing('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'failed', reviewReason: 'figures_differ' }
@@ -203,17 +219,17 @@ const tables: Readonly<Record<string, Rows>> = {
       notSent,
       { status: 'pre_authorized', error: 'network_unavailable' }
     ],
-    'is asked about without an answer': [
+    'is reconciled without an answer': [
       cancelling('sending'),
       ambiguous,
       { status: 'cancelling', phase: 'reconciling', operation: 'cancel unknown' }
     ],
-    'is canceled when found undone': [
+    'is canceled when the record shows the void': [
       cancelling('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'succeeded' }
     ],
-    'is sent again when still held': [
+    'sends the void again while the sale is still held': [
       cancelling('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'void' }
@@ -235,20 +251,40 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   canceled: {
-    'takes no capture': ['canceled', capture(null), { refused: 'invalid_state' }],
-    'takes no cancel': ['canceled', cancel(null), { refused: 'invalid_state' }]
+    'refuses a capture': ['canceled', capture(null), { refused: 'invalid_state' }],
+    'refuses a cancellation': ['canceled', cancel(null), { refused: 'invalid_state' }]
   },
   expired: {
     'is released': ['expired', approved, { phase: 'released', wake: null }],
-    'asks what a refused release has done': ['expired', rejected, { phase: 'releasing', effect: 'query', wake: 2_000 }],
-    'tries the release again: not sent': ['expired', notSent, { phase: 'releasing', wake: 2_000 }],
-    'reconciles the release: no answer': ['expired', ambiguous, { phase: 'releasing', wake: 2_000 }],
-    'asks when redelivered': ['expired', { type: 'RESUMED' }, { phase: 'releasing', effect: null, wake: 2_000 }],
-    asks: [releasing, { type: 'RECONCILE' }, { effect: 'query' }],
-    'is sent again while held': [releasing, found('authorised', authorised), { effect: 'void', wake: 5_000 }],
-    'is released when found undone': [releasing, found('voided'), { phase: 'released', wake: null }],
-    'does not count one absence': [releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
-    'counts it after the horizon': [releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
+    'queries what a refused release has done': [
+      'expired',
+      rejected,
+      { phase: 'releasing', effect: 'query', wake: 2_000 }
+    ],
+    'tries the release again when it was not sent': ['expired', notSent, { phase: 'releasing', wake: 2_000 }],
+    'reconciles the release without an answer': ['expired', ambiguous, { phase: 'releasing', wake: 2_000 }],
+    'reconciles the release when redelivered': [
+      'expired',
+      { type: 'RESUMED' },
+      { phase: 'releasing', effect: null, wake: 2_000 }
+    ],
+    'queries the network': [releasing, { type: 'RECONCILE' }, { effect: 'query' }],
+    'sends the void again while the sale is held': [
+      releasing,
+      found('authorised', authorised),
+      { effect: 'void', wake: 5_000 }
+    ],
+    'is released when the record shows the void': [releasing, found('voided'), { phase: 'released', wake: null }],
+    'does not believe an absence before the horizon': [
+      releasing,
+      { type: 'ABSENT' },
+      { phase: 'releasing', wake: 5_000 }
+    ],
+    'believes an absence after the horizon': [
+      releasing,
+      { type: 'ABSENT', nowMs: LATER },
+      { phase: 'released', wake: null }
+    ],
     'is not captured yet when it was captured without us: the void may still arrive': [
       releasing,
       found('captured'),
@@ -284,14 +320,14 @@ const tables: Readonly<Record<string, Rows>> = {
       { type: 'REJECTED', code: '101', isTooLate: true },
       { phase: 'released', wake: null, reviewReason: null }
     ],
-    'is released with a second sale, which is looked at next': [
+    'is released when only a second sale is left, and queries that next': [
       releasing,
       found('voided', {}, { duplicateSaleId: 'sale-2' }),
       { phase: 'released', wake: 0 }
     ],
     'keeps its wake-up when poisoned': [releasing, { type: 'POISONED' }, { wake: 5_000, reviewReason: 'poisoned' }],
-    'says that it is too late for a capture': ['expired', capture(null), { refused: 'preauth_expired' }],
-    'takes no cancel': ['expired', cancel(null), { refused: 'invalid_state' }]
+    'refuses a capture as expired': ['expired', capture(null), { refused: 'preauth_expired' }],
+    'refuses a cancellation': ['expired', cancel(null), { refused: 'invalid_state' }]
   }
 }
 

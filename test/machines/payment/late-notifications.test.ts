@@ -18,78 +18,98 @@ const watched = {
 const released = { phase: 'released' as const, ...reported }
 
 const rows: Rows = {
-  'canceled: the network is asked': ['canceled', notification, { status: 'canceled', effect: 'query', wake: 0 }],
-  'canceled: it is gone': [inStatus('canceled', reported), found('voided'), { wake: 5_000, reviewReason: null }],
-  'canceled: the network took the cancellation back': [
+  'canceled: queries the network': ['canceled', notification, { status: 'canceled', effect: 'query', wake: 0 }],
+  'canceled: stays so when the record shows it voided': [
+    inStatus('canceled', reported),
+    found('voided'),
+    { wake: 5_000, reviewReason: null }
+  ],
+  'canceled: is listed for manual review when the sale is held again': [
     inStatus('canceled', reported),
     found('authorised', held),
     { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
   ],
-  'canceled: it was captured all the same': [
+  'canceled: is listed for manual review when the sale was captured': [
     inStatus('canceled', reported),
     found('captured'),
     { status: 'canceled', captured: 0, wake: null, reviewReason: 'figures_differ' }
   ],
-  'canceled: without an answer': [inStatus('canceled', reported), noAnswer, { status: 'canceled', wake: 2_000 }],
-  'canceled: asked again': [inStatus('canceled', reported), { type: 'RECONCILE' }, { effect: 'query' }],
-  'expired: the network is asked': [
+  'canceled: verifies it later without an answer': [
+    inStatus('canceled', reported),
+    noAnswer,
+    { status: 'canceled', wake: 2_000 }
+  ],
+  'canceled: queries the network again': [inStatus('canceled', reported), { type: 'RECONCILE' }, { effect: 'query' }],
+  'expired: queries the network': [
     inStatus('expired', { phase: 'released' }),
     notification,
     { effect: 'query', wake: 0 }
   ],
-  'expired: the hold is there again': [
+  'expired: is listed for manual review when the hold is there again': [
     inStatus('expired', released),
     found('authorised', held),
     { status: 'expired', phase: 'released', wake: null, reviewReason: 'figures_differ' }
   ],
-  'expired: while it is released, it is reconciled now': [
+  'expired: is reconciled at once while its hold is released': [
     inStatus('expired', { reconciliation: aDoubt(NOW, { nextAtMs: NOW + 9_000 }) }),
     notification,
     { phase: 'releasing', effect: null, wake: 0 }
   ],
-  'failed: the network is asked': [
+  'failed: queries the network': [
     'failed',
     notification,
     { status: 'failed', phase: 'watched', effect: 'query', wake: 2_000 }
   ],
-  'failed: it is still denied, and the record may be behind': [
+  'failed: queries again when the record, which may be behind, still says denied': [
     inStatus('failed', recent),
     found('denied'),
     { phase: 'watched', effect: null, wake: 15_000 }
   ],
-  'failed: it is still not found, and the record may be behind': [
+  'failed: queries again when the record, which may be behind, lacks the sale': [
     inStatus('failed', recent),
     { type: 'ABSENT' },
     { phase: 'watched', effect: null, wake: 15_000 }
   ],
-  'failed: it turned up in the meantime': [
+  'failed: voids a sale that turned up in the meantime': [
     inStatus('failed', recent),
     found('captured'),
     { phase: 'watched', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
-  'failed: it is denied for good': [inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
-  'failed: there is a sale after all': [
+  'failed: is settled when the sale is still denied after the horizon': [
+    inStatus('failed', watched),
+    found('denied'),
+    { phase: 'settled', wake: null }
+  ],
+  'failed: voids a sale that exists after all': [
     'failed',
     found('captured'),
     { status: 'failed', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
-  'failed: it was denied, and booked a second time': [
+  'failed: voids a second sale beside the denied one': [
     'failed',
     found('denied', {}, duplicate),
     { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
-  'unknown: it was denied, and booked a second time': [
+  'unknown: voids a second sale beside the denied one': [
     'unknown',
     found('denied', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
-  'unknown: it was undone, and booked a second time': [
+  'unknown: voids a second sale beside the voided one': [
     'unknown',
     found('voided', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
-  'failed: without an answer': ['failed', noAnswer, { phase: 'settled', wake: 2_000 }],
-  'failed: it is looked for again': [inStatus('failed', watched), notification, { phase: 'watched', effect: 'query' }]
+  'failed: stays settled, and queries later, without an answer': [
+    'failed',
+    noAnswer,
+    { phase: 'settled', wake: 2_000 }
+  ],
+  'failed: queries again when the network reports something again': [
+    inStatus('failed', watched),
+    notification,
+    { phase: 'watched', effect: 'query' }
+  ]
 }
 
 describeRows('a notification of the network about a payment that has ended', rows, true)
@@ -105,7 +125,7 @@ const surprises: Rows = {
     found('captured', { capturedCents: 500 }),
     { status: 'captured', captured: 500, reviewReason: 'figures_differ' }
   ],
-  'captured, and gave some of it back': [
+  'captured, and refunded some of it': [
     'unknown',
     found('captured', { voidedCents: 200 }),
     { status: 'captured', captured: 1_000, refunded: 0, reviewReason: 'figures_differ' }
@@ -115,12 +135,12 @@ const surprises: Rows = {
     found('captured', { capturedCents: 600 }),
     { status: 'captured', captured: 600, reviewReason: null }
   ],
-  'gave back more than was asked for': [
+  'refunded more than was asked for': [
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 500 }),
     { status: 'partially_refunded', refunded: 300, reviewReason: 'figures_differ' }
   ],
-  'gave back what was asked for': [
+  'refunded what was asked for': [
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 300 }),
     { status: 'partially_refunded', refunded: 300, reviewReason: null }

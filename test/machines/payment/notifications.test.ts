@@ -34,7 +34,11 @@ const refundInDoubt = (refundedCents = 0, elsewhereCents = 0) => {
 
 const tables: Readonly<Record<string, Rows>> = {
   'a notification about a hold': {
-    'asks at once': ['pre_authorized', notification, { status: 'pre_authorized', effect: 'query', wake: 0 }],
+    'queries the network at once': [
+      'pre_authorized',
+      notification,
+      { status: 'pre_authorized', effect: 'query', wake: 0 }
+    ],
     'wakes it before its window ends': [
       inStatus('pre_authorized', noticed('change')),
       { type: 'RECONCILE' },
@@ -50,7 +54,7 @@ const tables: Readonly<Record<string, Rows>> = {
       found('authorised', held),
       { status: 'pre_authorized', effect: null, wake: policy.notFoundHorizonMs - 1_000 }
     ],
-    'ends when the hold still stands then': [
+    'is verified when the hold still stands at the horizon': [
       inStatus('pre_authorized', verified),
       { ...found('authorised', held), nowMs: LATER },
       { status: 'pre_authorized', effect: null, wake: DUE - NOW }
@@ -70,12 +74,12 @@ const tables: Readonly<Record<string, Rows>> = {
       { ...found('authorised', held), nowMs: LATER },
       { phase: 'releasing', effect: 'void' }
     ],
-    'tells of a capture by hand': [
+    'shows a capture made outside this service': [
       inStatus('pre_authorized', noticed('change')),
       found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, reviewReason: 'figures_differ' }
     ],
-    'tells of a void by hand': [
+    'shows a void made outside this service': [
       inStatus('pre_authorized', noticed('change')),
       found('voided'),
       { status: 'canceled', reviewReason: 'figures_differ', wake: null }
@@ -125,17 +129,17 @@ const tables: Readonly<Record<string, Rows>> = {
   },
   'a sale that the network does not find': {
     'is looked for again': [inStatus('captured', noticed('chargeback')), absent(), { wake: 5_000, reviewReason: null }],
-    'for three days; then it is listed for manual review': [
+    'is listed for manual review after three days': [
       inStatus('captured', noticed('change', LONG_AGO)),
       absent(),
       { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
-    'after three months: a chargeback is listed for manual review at once': [
+    'is listed at once for a chargeback after three months': [
       inStatus('captured', noticed('chargeback', MONTHS_LATER)),
       absent(MONTHS_LATER),
       { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
-    'after three months: a late refund of ours is not listed': [
+    'is not listed for a late refund of ours after three months': [
       inStatus('refunded', noticed('change', MONTHS_LATER)),
       absent(MONTHS_LATER),
       { status: 'refunded', wake: null, reviewReason: null }
@@ -147,17 +151,17 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(1_000),
       { status: 'refunded', wake: 5_000 }
     ],
-    'as a whole: the payment is captured again': [
+    'leaves the payment captured when the whole refund was denied': [
       inStatus('refunded', noticed('denied_refund')),
       recordOf(0),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
-    'in part: a part stays refunded': [
+    'leaves a part refunded when a part was denied': [
       inStatus('refunded', noticed('denied_refund')),
       recordOf(400),
       { status: 'partially_refunded', refunded: 400, reviewReason: 'figures_differ' }
     ],
-    'beside what was refunded outside this service': [
+    'is told from what was refunded outside this service': [
       inStatus('partially_refunded', { ...noticed('denied_refund'), refunds: refundedElsewhere(200) }),
       recordOf(200),
       { status: 'captured', refunded: 0 }
@@ -179,7 +183,7 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(400),
       { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }
     ],
-    'undoes it when it still says so after the horizon': [
+    'undoes a refund when it still says so after the horizon': [
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
       { ...recordOf(0), nowMs: LATER },
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ' }
@@ -223,7 +227,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'a sale that was charged back': {
-    'is looked at again when the chargeback is confirmed': [
+    'is verified again when the chargeback is confirmed': [
       inStatus('captured', noticed('chargeback')),
       found('captured', { isChargedBack: true, voidedCents: 300 }),
       { status: 'charged_back', effect: null, wake: 5_000 }
@@ -290,7 +294,11 @@ const tables: Readonly<Record<string, Rows>> = {
       found('captured', { voidedCents: 300 }, duplicate),
       { phase: 'reconciling', effect: 'void', result: null }
     ],
-    'was found by a worker that came too late': ['pre_authorized', { type: 'RECONCILE' }, { effect: 'query' }],
+    'is queried again when a worker that came too late found it': [
+      'pre_authorized',
+      { type: 'RECONCILE' },
+      { effect: 'query' }
+    ],
     'is looked for again when it is voided': [inStatus('captured', noticed('change')), approved, { effect: 'query' }],
     'is left to an operator when it is too late to void it': [
       inStatus('captured', noticed('change')),

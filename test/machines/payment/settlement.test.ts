@@ -31,32 +31,40 @@ const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, repo
 
 const tables: Readonly<Record<string, Rows>> = {
   captured: {
-    'gives back all of it': [
+    'refunds the whole amount when none is named': [
       'captured',
       cancel(null),
       { status: 'refunding', effect: 'refund 1000', operation: 'refund in_progress', refunded: 0 }
     ],
-    'gives back a part': ['captured', cancel(300), { status: 'refunding', effect: 'refund 300' }],
-    'gives back something': ['captured', cancel(0), { refused: 'invalid_state' }],
-    'gives back no more than was taken': ['captured', cancel(1_001), { refused: 'amount_exceeds_refundable' }],
-    'takes no capture': [
+    'refunds a part': ['captured', cancel(300), { status: 'refunding', effect: 'refund 300' }],
+    'refuses a refund of nothing': ['captured', cancel(0), { refused: 'invalid_state' }],
+    'refuses a refund of more than was captured': ['captured', cancel(1_001), { refused: 'amount_exceeds_refundable' }],
+    'refuses a capture': [
       'captured',
       { type: 'CAPTURE', amountCents: null, idempotencyKey: KEY },
       { refused: 'invalid_state' }
     ]
   },
   partially_refunded: {
-    'gives back the rest': ['partially_refunded', cancel(null), { status: 'refunding', effect: 'refund 700' }],
-    'gives back another part': ['partially_refunded', cancel(700), { effect: 'refund 700' }],
-    'gives back no more than the rest': ['partially_refunded', cancel(701), { refused: 'amount_exceeds_refundable' }]
+    'refunds the rest when no amount is named': [
+      'partially_refunded',
+      cancel(null),
+      { status: 'refunding', effect: 'refund 700' }
+    ],
+    'refunds another part': ['partially_refunded', cancel(700), { effect: 'refund 700' }],
+    'refuses a refund of more than the rest': [
+      'partially_refunded',
+      cancel(701),
+      { refused: 'amount_exceeds_refundable' }
+    ]
   },
-  'a payment of which others gave back a part': {
-    'gives back what others have not: the network would refuse more': [
+  'a payment that was refunded in part outside this service': {
+    'refunds what others have left, because the network would refuse more': [
       inStatus('partially_refunded', { refunds: refundedElsewhere(200) }),
       cancel(null),
       { status: 'refunding', effect: 'refund 500' }
     ],
-    'gives back no more than others have left': [
+    'refuses a refund of more than others have left': [
       inStatus('captured', { refunds: refundedElsewhere(200) }),
       cancel(801),
       { refused: 'amount_exceeds_refundable' }
@@ -73,8 +81,8 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'refunded, asked for more': {
-    'has nothing left for an amount': ['refunded', cancel(1), { refused: 'amount_exceeds_refundable' }],
-    'has no rest to give back': ['refunded', cancel(null), { refused: 'invalid_state' }]
+    'refuses a refund of any amount': ['refunded', cancel(1), { refused: 'amount_exceeds_refundable' }],
+    'refuses a refund of the rest': ['refunded', cancel(null), { refused: 'invalid_state' }]
   },
   'refunding (sending)': {
     'is refunded in part': [
@@ -82,7 +90,11 @@ const tables: Readonly<Record<string, Rows>> = {
       approved,
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
-    'is refunded to the end': [sendingLast, approved, { status: 'refunded', refunded: 1_000, result: 'succeeded' }],
+    'is refunded as a whole with the last part': [
+      sendingLast,
+      approved,
+      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
+    ],
     'stays captured when refused': [
       'refunding',
       rejected,
@@ -101,14 +113,14 @@ const tables: Readonly<Record<string, Rows>> = {
       { status: 'captured', error: 'network_unavailable' }
     ],
     'stays partly refunded when nothing was sent': [sendingLast, notSent, { status: 'partially_refunded' }],
-    'is asked about without an answer': [
+    'is reconciled without an answer': [
       'refunding',
       ambiguous,
       { status: 'refunding', phase: 'reconciling', operation: 'refund unknown', wake: 2_000, result: null }
     ],
-    'is asked about when redelivered': ['refunding', { type: 'RESUMED' }, { phase: 'reconciling', effect: null }],
-    'takes no second refund': ['refunding', cancel(1), { refused: 'operation_in_progress' }],
-    'remembers a chargeback, which waits': [
+    'is reconciled when redelivered': ['refunding', { type: 'RESUMED' }, { phase: 'reconciling', effect: null }],
+    'refuses a second refund while one is in progress': ['refunding', cancel(1), { refused: 'operation_in_progress' }],
+    'remembers what the network reports until the refund has ended': [
       'refunding',
       { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'refunding', effect: null, wake: null }
@@ -120,12 +132,12 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(300),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
-    'is booked to the end, still shown as captured': [
+    'is booked as the last part by a record that still says captured': [
       reconciling(700),
       recordOf(1_000),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
-    'is booked to the end, shown as undone': [
+    'is booked as the last part by a record that says voided': [
       reconciling(700),
       undone(1_000),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
@@ -135,12 +147,12 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(0),
       { phase: 'reconciling', effect: null, wake: 5_000, result: null }
     ],
-    'is sent again when missing for the whole horizon': [
+    'is sent again when the record lacks it for the whole horizon': [
       reconciling(),
       recordOf(0, LATER),
       { phase: 'sending', effect: 'refund 300', operation: 'refund in_progress' }
     ],
-    'compares with what was refunded before': [
+    'is compared with what was refunded before': [
       reconciling(300),
       recordOf(300, LATER),
       { phase: 'sending', effect: 'refund 300' }
@@ -150,12 +162,13 @@ const tables: Readonly<Record<string, Rows>> = {
       recordOf(450, LATER),
       { phase: 'reconciling', effect: null }
     ],
-    'is booked when all was undone although a part was asked for, and the rest is noted as refunded elsewhere': [
-      reconciling(),
-      undone(1_000),
-      { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: 'figures_differ' }
-    ],
-    'lists it for manual review when it was never captured': [
+    'is booked when the whole sale was voided although a part was asked for, and the rest is noted as refunded elsewhere':
+      [
+        reconciling(),
+        undone(1_000),
+        { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: 'figures_differ' }
+      ],
+    'is listed for manual review when the record says that nothing was captured': [
       reconciling(),
       found('authorised'),
       { phase: 'reconciling', reviewReason: 'figures_differ' }
@@ -172,18 +185,22 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'captured, and a notification came': {
-    asks: [
+    'queries the network': [
       'captured',
       { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'captured', effect: 'query', wake: 0 }
     ],
-    'asks again': [inStatus('captured', noticed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
-    'is charged back': [
+    'queries the network again': [
+      inStatus('captured', noticed),
+      { type: 'RECONCILE' },
+      { effect: 'query', isChanged: false }
+    ],
+    'is charged back when the record shows the chargeback': [
       inStatus('captured', noticed),
       chargedBack(0),
       { status: 'charged_back', captured: 1_000, refunded: 0, wake: 5_000, result: null }
     ],
-    'is not': [
+    'stays captured when the record shows nothing new': [
       inStatus('captured', noticed),
       recordOf(0, LATER),
       { status: 'captured', wake: null, reviewReason: null }
@@ -194,17 +211,17 @@ const tables: Readonly<Record<string, Rows>> = {
       { status: 'captured', wake: 2_000 }
     ],
     'is verified later when not found': [inStatus('captured', noticed), { type: 'ABSENT' }, { wake: 5_000 }],
-    'is listed without an answer for days': [
+    'is listed for manual review without an answer for days': [
       inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
       { status: 'captured', reviewReason: 'unresolved_for_long' }
     ],
-    'is listed when the network gave back what we do not know of': [
+    'is listed for manual review when the record shows a refund from outside this service': [
       inStatus('captured', noticed),
       recordOf(400),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
-    'is listed when the network never captured': [
+    'is listed for manual review when the record says that nothing was captured': [
       inStatus('captured', noticed),
       found('authorised'),
       { status: 'captured', reviewReason: 'figures_differ' }
@@ -216,53 +233,57 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'refunded, and a notification came': {
-    'in part, is charged back': [
+    'in part, is charged back when the record shows the chargeback': [
       inStatus('partially_refunded', noticed),
       chargedBack(300),
       { status: 'charged_back', refunded: 300 }
     ],
-    'in part, is not': [
+    'in part, stays so when the record shows nothing new': [
       inStatus('partially_refunded', noticed),
       recordOf(300),
       { status: 'partially_refunded', reviewReason: null }
     ],
-    'in part, and the network denied that afterwards': [
+    'in part, is captured again when the record lacks the refund after the horizon': [
       inStatus('partially_refunded', noticed),
       recordOf(0, LATER),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
-    'as a whole, is charged back': [
+    'as a whole, is charged back when the record shows the chargeback': [
       inStatus('refunded', noticed),
       found('voided', { voidedCents: 1_000, isChargedBack: true }),
       { status: 'charged_back' }
     ],
-    'as a whole, is not': [
+    'as a whole, stays so when the record shows nothing new': [
       inStatus('refunded', noticed),
       undone(1_000),
       { status: 'refunded', reviewReason: null, wake: 5_000 }
     ]
   },
   charged_back: {
-    'takes no refund': ['charged_back', cancel(1), { refused: 'invalid_state' }],
-    'looks for a second sale': [
+    'refuses a refund': ['charged_back', cancel(1), { refused: 'invalid_state' }],
+    'queries for a second sale when the network reports something': [
       'charged_back',
       { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'charged_back', effect: 'query', wake: 0 }
     ]
   },
   'listed for manual review': {
-    'is off the list': [
+    'leaves the list when an operator resolves it': [
       inStatus('captured', { reviewReason: 'figures_differ' }),
       { type: 'REVIEW_RESOLVED' },
       { status: 'captured', reviewReason: null }
     ],
-    'is only taken off when it is on': ['captured', { type: 'REVIEW_RESOLVED' }, { refused: 'invalid_state' }],
+    'refuses to leave the list when it is not listed': [
+      'captured',
+      { type: 'REVIEW_RESOLVED' },
+      { refused: 'invalid_state' }
+    ],
     'keeps the first reason': [
       inStatus('captured', { ...noticed, reviewReason: 'duplicate_sale' }),
       recordOf(400),
       { reviewReason: 'duplicate_sale' }
     ],
-    'lists a difference in the place of a command that failed': [
+    'is listed for a difference in the place of a failed command': [
       inStatus('captured', { ...noticed, reviewReason: 'poisoned' }),
       recordOf(400),
       { reviewReason: 'figures_differ' }

@@ -189,7 +189,7 @@ describe('an open payment of unvouched data', () => {
     ).to.equal(true)
   })
 
-  it('is looked at once more, at the horizon, when it came to rest before', () => {
+  it('is compared once more, at the horizon, when it came to rest before', () => {
     const told = { ...found('captured'), nowMs: NOW + 10 } as PaymentEvent
     const early = taken(old(inStatus('unknown')), told, JUST_NOW).payment
     expect(isCompared(early, JUST_NOW)).to.equal(false)

@@ -68,7 +68,7 @@ describe('notifications of the card network', () => {
     expect(entries.map(({ paymentKey }) => paymentKey)).to.deep.equal([paymentKeyOf(paymentId)])
   })
 
-  it('leave to others what the pace allowed for more of them than another worker left', async () => {
+  it('return to the pace what another worker has taken in the meantime', async () => {
     await store().note(sale1, NOW)
     const [first, second] = await Promise.all([aRound(new FakeNetwork(), NOW), aRound(new FakeNetwork(), NOW)])
     expect([(first ?? 0) + (second ?? 0), unused]).to.deep.equal([1, 2])

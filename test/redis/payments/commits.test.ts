@@ -24,7 +24,7 @@ import {
 } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
-describe('commits', () => {
+describe('a commit', () => {
   const test = useRedis()
   const commits = () => createCommitStore(unreplicated(test.redis))
   const payments = () => createPaymentStore(unreplicated(test.redis))
@@ -147,7 +147,7 @@ describe('commits', () => {
     })
   })
 
-  it('record whose sale it is as soon as the network has named it', async () => {
+  it('records whose sale it is as soon as the network has named it', async () => {
     const { payment } = await accepted()
     const sales = (): Promise<Record<string, string>> => test.redis.hgetall(keys.sales(PARTITION, 'abc-1'))
     const unnamed = { ...payment, version: payment.version + 1 }

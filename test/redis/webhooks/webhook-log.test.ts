@@ -65,7 +65,7 @@ describe('the last webhook events of a merchant', () => {
   const test = useRedis()
   beforeEach(() => test.redis.flushdb())
 
-  it('cost as much as are listed, however many wait, and are the newest of them', async () => {
+  it('are the newest ones, and cost as few reads as are listed, however many wait', async () => {
     const changes = Array.from({ length: 700 }, (_, at) => {
       const paymentId = newPaymentId(PARTITION, START_MS + 1_000 * at)
       return { ...aChange(START_MS + at), paymentId }

@@ -128,7 +128,7 @@ describe('data that came back older beside what is remembered', () => {
     expect((await asOperator(service, 'installation', 'accept-restored', '--yes')).err).to.include('nothing to accept')
   })
 
-  it('is noticed at a start, too, by what the host remembers', async () => {
+  it('is noticed at a start, too, through the files of the host', async () => {
     const service = await start()
     const merchant = new Merchant(() => service)
     await merchant.create()

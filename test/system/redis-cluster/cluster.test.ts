@@ -51,7 +51,7 @@ describe('a Redis Cluster', () => {
     expect(entries.map(entry => entry.partition)).to.deep.equal(partitions)
   })
 
-  it('is asked as a whole where every master counts: durability, and walks over all keys', async () => {
+  it('is queried on every master where each counts: durability, and walks over all keys', async () => {
     expect(await durabilityProblem(redis, false)).to.equal(undefined)
     const node = cluster.nodes[1]
     await node?.ask('CONFIG', 'SET', 'appendfsync', 'everysec')

@@ -66,7 +66,7 @@ describe('the mover of payments at rest', () => {
   const rests = async ({ terms }: Payment): Promise<number> =>
     Number(await test.redis.zscore(keys.rests(PARTITION), paymentKeyOf(terms.id)))
 
-  it('moves those that rest, and notes the others with the time at which they are looked at', async () => {
+  it('moves payments at rest, and notes when to look at the others', async () => {
     const [resting, held] = [await ended('captured'), await ended('pre_authorized')]
     const open = await storePayment(test.redis, { atMs: CREATED_MS })
     const young = await ended('captured', LATE_MS)
@@ -78,7 +78,7 @@ describe('the mover of payments at rest', () => {
     expect(await inRedis(young)).to.deep.equal(young)
   })
 
-  it('moves a noted one when it has rested since its last change', async () => {
+  it('moves a noted payment when it has rested since its last change', async () => {
     const payment = await ended('pre_authorized')
     await moveRound(deps(), never)
     const captured = {
@@ -104,7 +104,7 @@ describe('the mover of payments at rest', () => {
     expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
   })
 
-  it('moves more than one batch, and later ones from where it was', async () => {
+  it('moves more than one batch, and later payments from where it stopped', async () => {
     const payments: Payment[] = []
     for (let i = 0; i < 450; i++) payments.push(await ended(i % 2 === 0 ? 'captured' : 'refunded', CREATED_MS + i))
     await moveRound(deps(), never)

@@ -7,7 +7,7 @@ import type { Exchange, WireRequest } from '../../../workers/network/transport.j
 import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 
-describe('a worker whose calls to the card network', () => {
+describe('a worker that calls the card network', () => {
   let simulator: Simulator
   let process: ConditionsUnderTest
   let network: ReturnType<typeof createCardNetwork>
@@ -28,14 +28,14 @@ describe('a worker whose calls to the card network', () => {
     for (let i = 0; i < times; i++) await network.authorise(purchase({ orderId: `order${i}` }), endlessLease)
   }
 
-  it('are answered warns of nothing, also when a card is declined', async () => {
+  it('warns of nothing while its calls are answered, also when a card is declined', async () => {
     watch()
     await network.authorise(purchase({}, '4024007153760052'), endlessLease)
     await sell(3)
     expect(await process.health()).to.deep.equal({ problems: {}, warnings: {} })
   })
 
-  it('get no answer warns of it, and stays ready', async () => {
+  it('warns when its calls get no answer, and stays ready', async () => {
     watch()
     await simulator.stop()
     await sell(2)
@@ -49,7 +49,7 @@ describe('a worker whose calls to the card network', () => {
     })
   })
 
-  it('are refused for their credentials warns of it, until one is taken', async () => {
+  it('warns when its credentials are refused, until a call is taken', async () => {
     watch({ networkMerchantKey: 'wrong' })
     await sell(3)
     const { problems, warnings } = await process.health()

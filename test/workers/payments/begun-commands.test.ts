@@ -94,7 +94,7 @@ describe('a payment that was begun', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('is found within its time to be authorised when its command is lost, and the network is asked', async () => {
+  it('is reconciled within its time to be authorised when its command is lost', async () => {
     const [dead, timers] = [aWorker(test, undefined, 'dead'), aWorker(test, undefined, 'other')]
     const payment = await dead.accept()
     dead.network.willAnswer(() => new Promise(() => undefined))

@@ -120,7 +120,7 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('unknown')
   })
 
-  it('is asked about again when the host finds the known sale: it may have been repaired in between', async () => {
+  it('is queried again when the host finds the known sale: it may have been repaired in between', async () => {
     const worker = workerOf()
     const known = orderIdOf((await paid(worker, host)).terms.id)
     host.answerTo = orderId => (host.queried.includes(known) || orderId === known ? found : absent)
