@@ -104,6 +104,18 @@ describe('the mover of payments at rest', () => {
     expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
   })
 
+  it('notes a payment again that changes while it is moved', async () => {
+    const payment = await ended('captured')
+    const put = archive.put.bind(archive)
+    archive.put = async payments => {
+      await put(payments)
+      await moveTo(test.redis, payment, 'charged_back')
+    }
+    await moveRound(deps(), never)
+    expect((await inRedis(payment))?.progress.status).to.equal('charged_back')
+    expect(await rests(payment)).to.be.above(LATE_MS)
+  })
+
   it('moves more than one batch, and later payments from where it stopped', async () => {
     const payments: Payment[] = []
     for (let i = 0; i < 450; i++) payments.push(await ended(i % 2 === 0 ? 'captured' : 'refunded', CREATED_MS + i))
