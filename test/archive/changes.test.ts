@@ -17,6 +17,7 @@ import { createLogger } from '../../runtime/log.js'
 import { endlessLease } from '../../workers/network/lease-until.js'
 import { notificationRound } from '../../workers/payments/notification-rounds.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
+import { until } from '../support/conditions.js'
 import { approvedAndCaptured, FakeNetwork } from '../support/fake-network.js'
 import { MemoryArchive } from '../support/memory-archive.js'
 import { unboundedPace } from '../support/pace.js'
@@ -146,10 +147,16 @@ describe('workers with archived payments', () => {
 
   it('bring a payment back for its command, though the archive is away for a while', async () => {
     const comesBack = turnAway(archive)
+    let asked = 0
+    archive.takeBack = () => {
+      asked++
+      return Promise.reject(AWAY)
+    }
     const command = encodeServiceCommand(payment.terms.id, { kind: 'resolve_review' })
     await test.redis.xadd(keys.commands(PARTITION), '*', ...command)
     const entry = await worker.takeOne()
     const handled = worker.handle(entry)
+    await until('the archive was asked', () => asked > 0)
     expect(await worker.left()).to.deep.equal({ commands: 1, letters: 0 })
     comesBack()
     await handled

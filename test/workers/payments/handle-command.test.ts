@@ -232,6 +232,16 @@ describe('a payments worker with a due wake-up', () => {
     await worker.work()
     expect((await worker.load(payment)).progress.reconciliation?.sinceMs).to.equal(dueMs)
   })
+
+  it('forgets the wake-ups of a payment that needs none', async () => {
+    const worker = aWorker(test)
+    const paymentKey = paymentKeyOf((await worker.created('auto', approvedAndCaptured)).terms.id)
+    const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
+    for (const list of lists) await test.redis.zadd(list, 1, paymentKey)
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey, { dueAtMs: 1 }))
+    await worker.work()
+    expect(await Promise.all(lists.map(list => test.redis.zscore(list, paymentKey)))).to.deep.equal([null, null])
+  })
 })
 
 describe('a command that fails again and again', () => {
