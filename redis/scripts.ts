@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import { withCrashPoints } from '../runtime/crash-points.js'
 import { argumentsMin } from './command-arguments.js'
 import type { Redis } from './connection/connections.js'
+import { nameWrongType } from './connection/wrong-types.js'
 import { keys } from './keys.js'
 import { type ScriptName, scriptSteps } from './script-names.js'
 
@@ -81,11 +82,14 @@ export function defineScript(name: ScriptName): Script {
   const hash = createHash('sha1').update(lua).digest('hex')
   const run: Script = async (redis, keys, args) => {
     try {
-      return await redis.evalsha(hash, keys.length, ...keys, ...args)
+      return await redis.evalsha(hash, keys.length, ...keys, ...args).catch((error: unknown) => {
+        // The server was restarted or is new: EVAL runs the script and keeps it. Nothing ran before this answer.
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+        return redis.eval(lua, keys.length, ...keys, ...args)
+      })
     } catch (error) {
-      // The server was restarted or is new: EVAL runs the script and keeps it. Nothing ran before this answer.
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return await redis.eval(lua, keys.length, ...keys, ...args)
+      if (error instanceof Error) nameWrongType(error, keys)
+      throw error
     }
   }
   return Object.hasOwn(scriptSteps, name)

@@ -9,7 +9,7 @@ import type { Decline, DeclineReason } from '../../machines/declines.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
 import type { CardStore } from '../../redis/cards/cards.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -104,6 +104,6 @@ export async function giveCardBack(
     const tokenId = source.type === 'token' ? source.tokenId : source.cvvTokenId
     if (tokenId !== undefined && !isUnderWay) await deps.tokens.release(tokenId, record, fingerprint)
   } catch (error) {
-    if (!isRedisUnavailable(error)) throw error
+    if (!isRedisUnusable(error)) throw error
   }
 }

@@ -7,7 +7,7 @@ import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { shownFailureOf } from '../../machines/model.js'
 import { rejectionCodeOf } from '../../machines/status-change.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import { ServiceError } from '../http/service-error.js'
 import type { PaymentsPort, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
@@ -78,7 +78,7 @@ export async function whyFailed(
   if (!declineFailures.includes(code) && code !== 'provider_rejected') return {}
   const { id, merchantId, card } = submission.terms
   const payment = await payments.read(merchantId, id).catch((error: unknown) => {
-    if (isRedisUnavailable(error)) return null
+    if (isRedisUnusable(error)) return null
     throw error
   })
   if (payment === null) return {}

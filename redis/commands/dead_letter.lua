@@ -14,9 +14,10 @@
 if not isWith(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then
   return 0
 end
+-- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 7))
 redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 redis.call('XDEL', KEYS[1], ARGV[2])
-redis.call('XADD', KEYS[2], '*', unpack(ARGV, 7))
 if ARGV[5] == 'never' then
   redis.call('ZREM', KEYS[3], ARGV[4])
   redis.call('ZREM', KEYS[5], ARGV[4])

@@ -12,10 +12,11 @@
 if not isWith(keys.commands, given.group, given.entry, given.consumer) then
   return 0
 end
-redis.call('XACK', keys.commands, given.group, given.entry)
-redis.call('XDEL', keys.commands, given.entry)
+-- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
 if redis.call('HGET', keys.begun, given.member) == given.delivery then
   redis.call('HDEL', keys.begun, given.member)
 end
+redis.call('XACK', keys.commands, given.group, given.entry)
+redis.call('XDEL', keys.commands, given.entry)
 redis.call('XADD', keys.commands, '*', unpack(given.fields))
 return 1

@@ -14,6 +14,7 @@ import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { endWhenStuck } from './stuck-clients.js'
 import { keepSubscribed } from './subscriptions.js'
+import { nameWrongTypeOfCommand } from './wrong-types.js'
 
 /** A connection as seen outside the wiring of this folder: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
@@ -60,7 +61,10 @@ export function connectInBackground(url: string, role: Role, log: Logger, variab
 /** A client that does not connect yet, and logs once when its server is lost and once when it is back. */
 function open(url: string, role: Role, log: Logger, variable: RedisVariable): Single | Cluster {
   const fresh = (): Single | Cluster =>
-    createClient(parseAddress(url), role, error => explainRefusal(error, variable, url))
+    createClient(parseAddress(url), role, error => {
+      explainRefusal(error, variable, url)
+      nameWrongTypeOfCommand(error)
+    })
   const redis = fresh()
   let isReported = false
   redis.on('error', (error: Error) => {

@@ -85,13 +85,26 @@ export function adviceOn(reason: string): string {
   return 'Start it, or correct the URL.'
 }
 
-/** True when the caller should answer 503. The outcome of the command is unknown. */
+/** True while any command would fail. The outcome of this one is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof RedisUnavailable || isRefusal(error)) return true
   if (error.name === 'ReplyError') return UNAVAILABLE_REPLY.test(error.message)
   if ('code' in error && typeof error.code === 'string' && SOCKET_CODES.has(error.code)) return true
   return LOST_CONNECTION.test(`${nameOf(error)} ${error.message}`)
+}
+
+/**
+ * A key has another type than the service gives it: only an operator can mend that. What waits must not keep others waiting,
+ * since the other keys are well.
+ */
+export function isWrongType(error: unknown): boolean {
+  return messageOf(error).startsWith('WRONGTYPE ')
+}
+
+/** True when a request should be answered 503: Redis is unavailable, or can't do this with the key that it has. */
+export function isRedisUnusable(error: unknown): boolean {
+  return isRedisUnavailable(error) || isWrongType(error)
 }
 
 /** True when nothing was answered: other errors that mean "unavailable" are a server's own words. */

@@ -16,6 +16,7 @@ import { version } from '../../runtime/version.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
+import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
 import { keys } from '../keys.js'
 import { FORMAT, required, storedValue } from '../stored-fields.js'
 import { requireDurability } from './durability.js'
@@ -96,6 +97,8 @@ export async function connectDurable(
   onFact('installation', () => installation.id)
   onReadyCheck('installation', () => changeOf(durable, installation.id))
   onReadyCheck('disk of REDIS_URL', () => diskProblem(durable))
+  context.onWarning('types of keys', wrongTypeWarning)
+  onFact(WRONG_TYPES_FACT, () => wrongTypeCommands().flat().join(' '))
   await requireReplay(durable, context)
   return { durable, installation }
 }

@@ -16,13 +16,15 @@
 if not isWith(KEYS[2], ARGV[2], ARGV[3], ARGV[4]) then
   return 0
 end
-redis.call('XACK', KEYS[2], ARGV[2], ARGV[3])
-redis.call('XDEL', KEYS[2], ARGV[3])
+-- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
+local isNew = ARGV[1] == '' or storeResult(KEYS[1], ARGV[1])
 if KEYS[3] and (versionOf(KEYS[3]) or '') == ARGV[8] then
   redis.call('ZREM', KEYS[4], ARGV[7])
   redis.call('ZREM', KEYS[5], ARGV[7])
 end
-if ARGV[1] ~= '' and not storeResult(KEYS[1], ARGV[1]) then
+redis.call('XACK', KEYS[2], ARGV[2], ARGV[3])
+redis.call('XDEL', KEYS[2], ARGV[3])
+if not isNew then
   return 2
 end
 if ARGV[5] ~= '' then

@@ -30,11 +30,17 @@ local failing = redis.call('GET', keys.failing) or nil
 if failing ~= given.before then
   return failing or ''
 end
+local isFirst = redis.call('LINDEX', keys.events, 0) == given.event
+-- Redis keeps what was written before a command that fails: a key of another type fails here, where nothing is written yet.
+if given.result == 'delivered' then redis.call('XLEN', keys.journal) end
+if given.result == 'undeliverable' then redis.call('ZCARD', keys.undeliverable) end
+if given.result == 'set aside' then redis.call('XLEN', keys.letters) end
+if given.result == 'waits' then redis.call('ZCARD', keys.line) end
+if given.lookMs then redis.call('ZCARD', keys.lines) end
 if redis.call('XACK', keys.deliveries, given.group, given.entry) == 0 then
   return -1
 end
 redis.call('XDEL', keys.deliveries, given.entry)
-local isFirst = redis.call('LINDEX', keys.events, 0) == given.event
 local dropped = 0
 if isFirst and given.result == 'waits' then
   redis.call('ZADD', keys.line, given.dueMs, given.place)

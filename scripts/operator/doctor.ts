@@ -13,7 +13,7 @@ import { checkDurable, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding, mendOfCertificate, withConnections } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { checkCardNetwork, checkMemoryOnly } from './doctor/reach-checks.js'
-import { checkAttention, checkCommands } from './doctor/work-checks.js'
+import { checkAttention, checkCommands, checkKeyTypes } from './doctor/work-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -95,10 +95,11 @@ async function examineRedis(
         const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
         const { installation, findings } = await checkInstallation(redis, config)
         const serviceMs = await serviceNowMs({ redis, config })
-        const [durable, attention, commands, memoryOnly, archive] = await Promise.all([
+        const [durable, attention, commands, types, memoryOnly, archive] = await Promise.all([
           checkDurable(redis, settings, config),
           checkAttention(redis, config, serviceMs),
           checkCommands(redis, config),
+          checkKeyTypes(redis, config, seen),
           checkMemoryOnly(secretsUrl, settingsUrl, config, installation),
           checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
         ])
@@ -117,6 +118,7 @@ async function examineRedis(
           ...durable,
           ...attention,
           ...commands,
+          ...types,
           ...memoryOnly,
           ...keys.flat(),
           ...archive

@@ -5,6 +5,7 @@
  * - a Redis is unavailable or refuses a right, or the archive that holds the payment: this worker continues after the outage, which does not
  *   count as a delivery
  * - another version wrote the command or the payment: the command is left to a worker of that version
+ * - a key has another type than the service gives it: the command waits without a slot, once it is begun it is requeued
  * - a stored value is damaged: the command becomes a dead letter at once
  * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
@@ -12,7 +13,7 @@ import { ArchiveUnavailable } from '../../archive/archive.js'
 import { decide } from '../../machines/payment/decide.js'
 import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
 import { DamagedValue } from '../../redis/stored-fields.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
@@ -36,6 +37,7 @@ const WAITS_FOR_REDIS = 'a Redis is unavailable or refuses its user, the command
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
 const LEFT_TO_OTHERS = 'a command is left to workers of another version'
 const LEFT_FOR_CLOCK = 'a wake-up waits until the clocks of this machine and of Redis agree'
+const LEFT_FOR_TYPE = 'a command waits until a key of another type is gone'
 const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
 
 /**
@@ -67,7 +69,8 @@ function setbackOf(error: unknown, isBegun: boolean): Setback {
   if (waitsFor(error) !== null) return 'wait'
   if (isBegun) return 'requeue'
   if (error instanceof LockLost) return 'again'
-  return error instanceof WrittenByOtherVersion || error instanceof KeyElsewhere ? 'leave' : 'requeue'
+  const isLeft = error instanceof WrittenByOtherVersion || error instanceof KeyElsewhere || isWrongType(error)
+  return isLeft ? 'leave' : 'requeue'
 }
 
 function lockedPauseMs(tries: number): number {
@@ -146,7 +149,8 @@ class Handling {
   }
 
   #leave(error: unknown): 'left' {
-    const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_OTHERS
+    const ofWorkers = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_OTHERS
+    const message = isWrongType(error) ? LEFT_FOR_TYPE : ofWorkers
     warnRateLimited(this.#deps.log, { ...idsOf(this.#first), err: error }, message)
     return 'left'
   }

@@ -3,6 +3,7 @@ import { isOpenFor } from '../../machines/model.js'
 import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { DeadLetterDetails } from '../../redis/commands/command-stream.js'
+import { isWrongType } from '../../redis/connection/redis-errors.js'
 import { DamagedValue } from '../../redis/stored-fields.js'
 import type { CommandRecorder } from './command-recorder.js'
 import { idsOf } from './command-run.js'
@@ -43,6 +44,8 @@ async function noteAndOwe(entry: CommandEntry, deps: WorkerDeps, recorder: Comma
     while (!(await notePoison(entry, deps, recorder)));
     return await owedAfterDeadLetter(entry, deps)
   } catch (error) {
+    // It keeps its wake-up: the key may be well by then.
+    if (isWrongType(error)) return { wakeAtMs: null, result: null }
     if (!(error instanceof DamagedValue)) throw error
     return { wakeAtMs: 'never', result: null }
   }

@@ -8,7 +8,7 @@
  */
 import type { Lease } from '../../machines/lease.js'
 import { type Conclusion, conclude, type Failing, hindranceOf } from '../../machines/webhook-delivery.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
@@ -116,13 +116,13 @@ function report(
   }
 }
 
-/** Repeats until Redis takes it: a short outage of Redis must not cause a second delivery. */
+/** Repeats until Redis takes it: an outage of Redis, or a key of another type, must not cause a second delivery. */
 async function untilWritten<Answer>(write: () => Promise<Answer>, log: Logger): Promise<Answer> {
   for (;;) {
     try {
       return await write()
     } catch (error) {
-      if (!isRedisUnavailable(error)) throw error
+      if (!isRedisUnusable(error)) throw error
       warnRateLimited(log, { err: error }, 'a webhook result could not be written, trying again')
       await delay(UNAVAILABLE_RETRY_MS)
     }

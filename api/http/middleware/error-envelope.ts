@@ -8,7 +8,7 @@ import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { presentError } from '../../../contract/error-answer.js'
 import { type ErrorCode, errorCatalogue } from '../../../contract/errors.js'
 import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
-import { isRedisUnavailable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
+import { isRedisUnusable, MoneyWaits } from '../../../redis/connection/redis-errors.js'
 import { DamagedPayment } from '../../../redis/payments/payment-record.js'
 import { DamagedValue } from '../../../redis/stored-fields.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
@@ -61,7 +61,7 @@ function toServiceError(thrown: unknown): ServiceError {
     return new ServiceError('service_unavailable', { cause: thrown, more: { message: DAMAGED }, ...about })
   }
   // During a rolling restart, a process of the newer version can read the record.
-  if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)
+  if (isRedisUnusable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)
     return new ServiceError('service_unavailable', { cause: thrown })
   return new ServiceError('internal_error', { cause: thrown })
 }

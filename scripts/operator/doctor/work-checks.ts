@@ -1,11 +1,14 @@
 /** What `operator doctor` says of work: what waits for an operator, and what no process sees. */
 import { type QueueStatus, queueStatus } from '../../../redis/commands/queue-status.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { WRONG_TYPES_FACT } from '../../../redis/connection/wrong-types.js'
+import { fixedKeys, typeOfKey } from '../../../redis/key-types.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
 import { type PaymentWithoutCommand, paymentsWithoutCommand } from '../../../redis/operator/missing-commands.js'
 import type { Config } from '../../../runtime/config.js'
 import { isoTime } from '../output.js'
-import { attempt, type Finding, ok, warning } from './finding.js'
+import type { SeenProcess } from '../processes.js'
+import { attempt, type Finding, ok, problem, verdict, warning } from './finding.js'
 
 /** So many payments are named. */
 const NAMED_MAX = 5
@@ -56,4 +59,32 @@ function findingOf(lost: readonly PaymentWithoutCommand[]): Finding {
     `${lost.length} payments in progress have no command any more: ${named.join(', ')}${more}.`,
     'Wait: `timers` wakes each at the time that stands with it, and what was sent is asked for first. Find who trims or deletes in the streams `{pNN}:commands` (docs/OPERATIONS.md, PaymentsNeedOperator).'
   )
+}
+
+/** Keys that another program wrote: those with fixed names, and those of the commands that failed in a process. */
+export async function checkKeyTypes(
+  redis: Redis,
+  { partitions }: Pick<Config, 'partitions'>,
+  seen: readonly SeenProcess[]
+): Promise<Finding[]> {
+  const check = 'types of keys'
+  const met = seen.flatMap(({ facts }) => (facts[WRONG_TYPES_FACT] ?? '').split(' '))
+  return await attempt(check, RIGHTS, async () => {
+    const found = await Promise.all(
+      [...new Set([...fixedKeys(partitions), ...met])].map(async key => ({ key, type: await redis.type(key) }))
+    )
+    const wrong = found.filter(({ key, type }) => type !== 'none' && type !== (typeOfKey(key) ?? type))
+    const named = wrong.slice(0, NAMED_MAX).map(({ key, type }) => `${key} is a ${type}, not a ${typeOfKey(key)}`)
+    const more = wrong.length > NAMED_MAX ? ` and ${wrong.length - NAMED_MAX} more` : ''
+    return verdict(
+      check,
+      'as the service writes them',
+      wrong.length > 0 &&
+        problem(
+          check,
+          `Another program wrote keys of the service, and commands about them fail: ${named.join('; ')}${more}.`,
+          'Find who writes it. Look what it holds, and RENAME it away: the service makes it again (docs/OPERATIONS.md, Problems and warnings).'
+        )
+    )
+  })
 }

@@ -49,5 +49,15 @@ export const faultsOfWork: readonly Fault[] = [
     state: 'warning',
     found: /^1 commands had no result/,
     mend: /`dead-letter list` .*PaymentsNeedOperator/
+  },
+  {
+    name: 'a key that another program wrote',
+    break: async ({ durable }) => {
+      await durable.set(keys.review(7), 'x')
+      return { undo: async () => void (await durable.del(keys.review(7))) }
+    },
+    check: 'types of keys',
+    found: /: \{p07\}:review is a string, not a hash\.$/,
+    mend: /RENAME .*OPERATIONS/
   }
 ]
