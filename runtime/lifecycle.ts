@@ -8,6 +8,7 @@
 import { CannotRecover } from './cannot-recover.js'
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { ignoreDebugSignal } from './debugger.js'
+import { descriptorsNeeded, descriptorsWarning } from './descriptors.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
@@ -44,6 +45,7 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   const facts = new Map<string, () => string>()
   const secretFiles = secretFilesOf(name)
   conditions.warnings.set('secret files', () => openFilesWarning(secretFiles))
+  conditions.warnings.set('open files', () => descriptorsWarning(descriptorsNeeded(name, config)))
   conditions.warnings.set('version of Node', () => nodeWarning())
 
   const stopAll = async (reason: string, cause?: CannotRecover): Promise<void> => {

@@ -10,6 +10,7 @@ import { lockTtlMs } from '../runtime/config.js'
 import { createEgressPolicy } from '../runtime/egress-policy.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
+import { ENDPOINTS_HANGING } from '../runtime/settings/webhooks-settings.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { startCommandLoop } from './command-loop/command-loop.js'
 import { createDeliveryHandler } from './webhooks/deliver.js'
@@ -19,8 +20,6 @@ import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metric
 
 /** How long a stop waits for deliveries in flight (ms); lifecycle.ts allows 12 s for everything. */
 const PATIENCE_MS = 6_000
-/** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
-const ENDPOINTS_HANGING = 16
 
 await runProcess('webhooks', async context => {
   const { config, log, onStop, onReadyCheck } = context

@@ -5,12 +5,11 @@
  * quarters of all places; n busy merchants get equal parts, and some places stay free for others. This needs no knowledge
  * of the load of a merchant (dynamic thresholds, Choudhury and Hahne 1998).
  */
+import { REQUESTS_MAX } from '../../runtime/descriptors.js'
 import { apiMetrics, type ShedReason } from './api-metrics.js'
 import { ServiceError } from './service-error.js'
 
 const SHARE = 3
-/** More would only wait longer for the one thread of the process. */
-const IN_FLIGHT_MAX = 2_048
 
 export class Admission {
   readonly #limit: number
@@ -18,7 +17,7 @@ export class Admission {
   #inFlight = 0
 
   /** `limit`: requests that may be in flight at the same time. */
-  constructor(limit = IN_FLIGHT_MAX) {
+  constructor(limit = REQUESTS_MAX) {
     this.#limit = limit
   }
 

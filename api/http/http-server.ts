@@ -5,35 +5,23 @@
  * that a load balancer still opens are served until the listener is closed.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type Koa from 'koa'
 import { presentError } from '../../contract/error-answer.js'
 import { delay } from '../../runtime/delay.js'
+import { descriptorsMax, OTHER_DESCRIPTORS } from '../../runtime/descriptors.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { close, listen } from '../../runtime/ops-server.js'
 import { isUuid } from '../../runtime/uuid.js'
 import type { RequestState } from './context.js'
 import { invalidRequest, ServiceError } from './service-error.js'
 
-/** For Redis, PostgreSQL, files and ops ports. */
-const OTHER_DESCRIPTORS = 256
 const CONNECTIONS_MAX = 10_000
 
-/** Without a free descriptor the kernel's connections are closed by libuv, and no event tells. Then the limit is lower. */
+/** Fewer where the process may open few descriptors: without a free one no event tells of a connection that is closed. */
 export function connectionsMaxOf(descriptors: number): number {
-  return Math.max(1, Math.min(CONNECTIONS_MAX, descriptors - OTHER_DESCRIPTORS))
-}
-
-/** `ulimit -n` of this process. Other systems than Linux have no such file. */
-function descriptorsMax(): number {
-  try {
-    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return Number(soft ?? Number.POSITIVE_INFINITY)
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
+  return Math.min(CONNECTIONS_MAX, descriptors - Math.min(OTHER_DESCRIPTORS, Math.ceil(descriptors / 2)))
 }
 
 const LIMITS = {

@@ -1,6 +1,9 @@
 /** Settings of the delivery of webhooks. */
 import { delays, integer, keyFile, networks, setting, undocumented } from '../setting.js'
 
+/** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
+export const ENDPOINTS_HANGING = 16
+
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
     'WEBHOOK_ALLOWED_NETWORKS',
