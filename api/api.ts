@@ -17,6 +17,7 @@ import { createRateLimiter } from '../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhooks/webhook-endpoints.js'
 import { runProcess } from '../runtime/lifecycle.js'
+import { warnRateLimited } from '../runtime/log.js'
 import { loadSealer } from '../vault/sealer.js'
 import { storeCard } from './cards/store-card.js'
 import { Admission } from './http/admission.js'
@@ -57,7 +58,7 @@ await runProcess('api', async context => {
   const cards = createCardStore(writes, config.partitions)
   const cardDeclines = createCardDeclineStore(durable, config.partitions)
   const onDropFailed = (error: unknown): void =>
-    log.warn({ err: error }, 'a used token was not dropped: it expires later')
+    void warnRateLimited(log, { err: error }, 'a used token was not dropped: it expires later')
   const limit = { perSecond: config.rateLimitPerSecond, burst: RATE_LIMIT_BURST }
   const { payments } = await openPayments(context, writes)
   const store = reportingDamage(payments, log)

@@ -62,9 +62,10 @@ const logged = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut:
 
 /**
  * A warning that every request and every command may cause at once, such as a Redis that is down. The first one is
- * logged as a warning, those of the next `silenceMs` at `debug`. The next warning has their number (`left_out`).
+ * logged as a warning, those of the next `silenceMs` at `debug`. The next warning has their number (`left_out`). Returns whether
+ * it was logged as a warning.
  */
-export function warnRateLimited(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): void {
+export function warnRateLimited(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): boolean {
   const sentences = logged.get(log) ?? new Map<string, { silentUntilMs: number; leftOut: number }>()
   logged.set(log, sentences)
   const nowMs = performance.now()
@@ -72,16 +73,17 @@ export function warnRateLimited(log: Logger, fields: object, message: string, si
   if (last !== undefined && nowMs < last.silentUntilMs) {
     last.leftOut++
     log.debug(fields, message)
-    return
+    return false
   }
   log.warn(last === undefined ? fields : { ...fields, left_out: last.leftOut }, message)
   sentences.set(message, { silentUntilMs: nowMs + silenceMs, leftOut: 0 })
+  return true
 }
 
 /** Logs what libraries print to the console. The client of Redis prints while a Sentinel is down. */
 export function logWhatLibrariesPrint(log: Logger): void {
   const print = (...parts: unknown[]): void =>
-    warnRateLimited(log, { printed: format(...parts) }, 'a library printed something')
+    void warnRateLimited(log, { printed: format(...parts) }, 'a library printed something')
   Object.assign(console, { error: print, warn: print })
 }
 

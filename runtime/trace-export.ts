@@ -30,7 +30,7 @@ export function exportTraces(
   log: Logger
 ): { stop(): Promise<void> } {
   const warn = (message: string): void =>
-    warnRateLimited(log, { collector: otlpEndpoint, problem: message }, 'traces do not reach their collector')
+    void warnRateLimited(log, { collector: otlpEndpoint, problem: message }, 'traces do not reach their collector')
   diag.setLogger({ error: warn, warn, info: warn, debug: warn, verbose: warn }, DiagLogLevel.WARN)
   const provider = new TracerProvider({
     resource: resourceFromAttributes({

@@ -8,7 +8,7 @@
  * The durable Redis may be one server, a master that Sentinels name, or a Cluster (runtime/redis-address.ts); a store can't tell.
  */
 import { type ChainableCommander, Cluster, type RedisCommander, Redis as Single } from 'ioredis'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
@@ -66,16 +66,17 @@ function open(url: string, role: Role, log: Logger, variable: RedisVariable): Si
       nameWrongTypeOfCommand(error)
     })
   const redis = fresh()
+  // Each server and role has its own pace.
+  const ofRole = log.child({ role, redis: safeAddress(url) })
   let isReported = false
   redis.on('error', (error: Error) => {
     // The client does not pass refused logins to `reconnectOnError`.
     explainRefusal(nodeErrorIn(error), variable, url)
     lastErrors.set(redis, nodeErrorIn(error))
-    if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
-    isReported = true
+    isReported ||= warnRateLimited(ofRole, { err: error }, 'redis connection lost, reconnecting')
   })
   redis.on('ready', () => {
-    if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
+    if (isReported) ofRole.info('redis connection is back')
     isReported = false
     lastErrors.delete(redis)
   })

@@ -5,7 +5,7 @@
  * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`; then one request asks it for all. Requests that
  * waited while this process stood still come at once: they pass, too.
  */
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { within } from '../../runtime/within.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
@@ -80,7 +80,7 @@ export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): 
       } catch (error) {
         wasSilent = true
         pausedUntilMs = performance.now() + PAUSE_MS
-        log.warn({ err: error }, 'requests are not limited: the memory-only Redis does not answer')
+        warnRateLimited(log, { err: error }, 'requests are not limited: the memory-only Redis does not answer')
         return null
       } finally {
         if (isProbe) isProbing = false

@@ -1,6 +1,7 @@
 /** Repeats the rounds of the mover until it is stopped. While they fail, it logs once and tries less often. */
 import { reasonOf } from '../../redis/connection/redis-errors.js'
 import { delay } from '../../runtime/delay.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import { type MoverDeps, moveRound } from './mover.js'
 
 const PAUSE_MIN_MS = 1_000
@@ -32,7 +33,7 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, st
   }
   const pauseAfterFault = (error: unknown, pauseMs: number): number => {
     const isFirst = problem === undefined
-    if (isFirst) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
+    if (isFirst) warnRateLimited(log, { err: error }, 'payments do not move to the archive, this is tried again')
     problem = `payments do not move to the archive: ${reasonOf(error)}`
     return isFirst ? pauseMs : Math.min(2 * pauseMs, PAUSE_MAX_MS)
   }

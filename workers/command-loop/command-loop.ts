@@ -86,20 +86,16 @@ async function readUntil<E extends StreamEntry>(
 ): Promise<void> {
   const { reads, group, consumer, work } = options
   const stream = work.stream(group[0] ?? 0)
-  let isReported = false
   while (!stopping.aborted) {
     await slots.someFree()
     try {
       const count = Math.min(slots.free(), READ_MAX)
       const read = await reads.read(stream, redis => readCommands(redis, work, consumer, group, count))
       report(undefined)
-      isReported = false
       await intake.take(read)
     } catch (error) {
       report(error)
-      // Logged once per outage: each stream of the master fails at each try.
-      if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
-      isReported = true
+      warnRateLimited(options.log, { err: error, partitions: group }, 'commands could not be read')
       await delay(RETRY_MS, stopping)
       // A Redis that restarted without its data has no groups, nor has one whose group was destroyed.
       await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)

@@ -96,7 +96,11 @@ export function createIntake<E extends StreamEntry>(
     takeLost: async read => {
       const entries = read.entries.filter(entry => !isKnown(entry.partition, entry.entryId))
       if (entries.length > 0)
-        options.log.warn({ entries: entries.length }, 'commands were delivered and did not arrive, they are taken now')
+        warnRateLimited(
+          options.log,
+          { entries: entries.length },
+          'commands were delivered and did not arrive, they are taken now'
+        )
       await take({ ...read, entries })
     }
   }

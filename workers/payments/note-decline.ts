@@ -1,6 +1,7 @@
 /** Notes that a stored card was declined, so that `api` refuses it unsent where card networks forbid another try. */
 import type { Payment } from '../../machines/model.js'
 import { paymentKeyOf } from '../../redis/keys.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 /**
@@ -13,6 +14,6 @@ export async function noteDecline({ terms, progress }: Payment, deps: WorkerDeps
   if (progress.status !== 'failed' || !isDeclined || card.cardId === null) return
   const decline = { paymentKey: paymentKeyOf(id), code: progress.declinedCode ?? '' }
   await deps.cardDeclines.note(merchantId, card.cardId, decline, deps.clock.now()).catch((error: unknown) => {
-    deps.log.warn({ err: error, payment_id: id }, 'a decline of a stored card could not be noted')
+    warnRateLimited(deps.log, { err: error, payment_id: id }, 'a decline of a stored card could not be noted')
   })
 }

@@ -72,7 +72,7 @@ async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEven
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
   const record = entry.record ?? ''
   const onFailure = (error: unknown): void =>
-    deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
+    void warnRateLimited(deps.log, { err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   const releaseToken = (): Promise<void> => deps.cardData.release(terms, command.source, record).catch(onFailure)
   // Hours later the buyer has left or paid otherwise, and would dispute the charge.
   if (deps.clock.now() > command.authoriseByMs) {
