@@ -21,6 +21,7 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { defineNamedScript } from '../../../redis/scripts.js'
 import { delay } from '../../../runtime/delay.js'
 import { takeoverRound, wakeRound } from '../../../workers/timers/rounds.js'
 import { unboundedPace } from '../../support/pace.js'
@@ -162,6 +163,11 @@ describe('command streams', () => {
     const orphans = await orphanedCommands(test.redis, paymentWork, PARTITION, new Set())
     expect(orphans.map(({ consumer, entries }) => [consumer, entries.length])).to.deep.equal([['a', 1]])
     expect(await test.redis.xinfo('CONSUMERS', keys.commands(PARTITION), 'payments')).to.have.lengthOf(1)
+    // It may get entries after it was seen without any.
+    const drop = defineNamedScript<{ keys: 'stream'; given: { group: string; consumer: string } }>('drop_consumer')
+    expect(await drop(test.redis, { stream: keys.commands(PARTITION) }, { group: 'payments', consumer: 'a' })).to.equal(
+      0
+    )
   })
 
   it('are found behind hundreds that the worker knows, when their delivery was lost', async () => {

@@ -5,7 +5,8 @@ import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable, MoneyWaits, RedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { unreplicated, type Writes } from '../../../redis/connection/writes.js'
-import { counterOf, type Seen, type Vouch } from '../../../redis/installation/epochs.js'
+import { acceptedAs, counterOf, type Seen, type Vouch } from '../../../redis/installation/epochs.js'
+import { readPartition, writeVouch } from '../../../redis/installation/partition-data.js'
 import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
 import { Vouching } from '../../../redis/installation/vouching.js'
 import { keys } from '../../../redis/keys.js'
@@ -140,6 +141,18 @@ describe('the comparison of the data', () => {
     expect(() => one.vouching.assertWhole(PARTITION)).to.throw(RedisUnavailable)
     await untilWaits(one)
     expect(() => one.vouching.assertWhole(PARTITION)).to.throw(RedisUnavailable)
+  })
+
+  it('begins no epoch with a counter that another process has raised meanwhile', async () => {
+    const one = await start()
+    await untilAccepted(one)
+    const data = await readPartition(one.redis, PARTITION)
+    if (data.vouch === null) throw new Error('nothing vouches for the data')
+    const next = acceptedAs(data.vouch, { count: data.count, serverId: 's' }, Date.now())
+    await one.accept()
+    expect(await writeVouch(one.redis, PARTITION, data, next, null)).to.equal(false)
+    const current = await readPartition(one.redis, PARTITION)
+    expect(await writeVouch(one.redis, PARTITION, current, next, null)).to.equal(true)
   })
 
   it('refuses the first write to other data, and goes on when its own is back', async () => {
