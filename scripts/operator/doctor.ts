@@ -87,7 +87,7 @@ async function examineRedis(
     'durable redis',
     message => mendOfCertificate(message) ?? mend,
     () =>
-      withConnections('commands', 'REDIS_URL', async connectTo => {
+      withConnections('REDIS_URL', async connectTo => {
         const { url, secretsUrl, archiveUrl } = await addressesOf(env)
         const redis = await connectTo(url)
         const settings = logins === undefined ? redis : await connectTo(addressIn(logins, 'redis_url'))

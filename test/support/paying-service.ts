@@ -58,6 +58,7 @@ const OPTIONS: ServiceOptions = {
 export class TestNetwork {
   #simulator: Simulator | undefined
   #held: { answer: () => void; cut: (reason: Error) => void }[] = []
+  #allowed = { perSecond: Number.POSITIVE_INFINITY, atMs: [] as number[], throttled: 0 }
 
   /** Begins to listen, with the ledger of before. */
   async start(): Promise<void> {
@@ -69,6 +70,7 @@ export class TestNetwork {
       notificationsUrl: `http://127.0.0.1:${notificationsPort}/notifications`,
       notificationsSecret,
       notificationRetryDelaysMs: [100, 200, 400],
+      random: () => (this.#mayCall() ? Math.random() : 0),
       log: pino({ level: 'silent' })
     })
   }
@@ -84,6 +86,26 @@ export class TestNetwork {
   /** Replaces the whole fault set; no argument: no faults. */
   faults(faults: Partial<Faults> = {}): void {
     this.#running.faults = { ...NO_FAULTS, ...faults }
+  }
+
+  /** From now on it answers at most so many calls in any second, and 429 to all others. Answers how many those were so far. */
+  allow(perSecond: number): () => number {
+    const allowed = { perSecond, atMs: [] as number[], throttled: 0 }
+    this.#allowed = allowed
+    // A chance that only a draw of 0 meets.
+    this.faults({ throttle: Number.isFinite(perSecond) ? Number.MIN_VALUE : 0 })
+    return () => allowed.throttled
+  }
+
+  #mayCall(): boolean {
+    const { perSecond, atMs } = this.#allowed
+    if (!Number.isFinite(perSecond)) return true
+    const nowMs = performance.now()
+    while ((atMs[0] ?? nowMs) < nowMs - 1_000) atMs.shift()
+    const mayCall = atMs.length < perSecond
+    if (mayCall) atMs.push(nowMs)
+    else this.#allowed.throttled++
+    return mayCall
   }
 
   /** The sales of one payment, oldest first. */

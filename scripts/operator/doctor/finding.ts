@@ -56,16 +56,18 @@ export async function connected<S extends Socket>(socket: S, event: 'connect' | 
   return socket
 }
 
-/** Does `work` with connections to one kind of Redis, which end with it. */
+/**
+ * Does `work` with connections to one kind of Redis, which end with it: of the role that waits longest, also for the memory-only
+ * one, since an operator can wait, and thousands of questions about rights wait for each other.
+ */
 export async function withConnections<T>(
-  role: 'commands' | 'secrets',
   variable: RedisVariable,
   work: (connectTo: (url: string) => Promise<Redis>) => Promise<T>
 ): Promise<T> {
   const log = createLogger('operator', 'silent')
   const connections: Redis[] = []
   const connectTo = async (url: string): Promise<Redis> => {
-    const redis = await connect(url, role, log, variable, CONNECT_TIMEOUT_MS)
+    const redis = await connect(url, 'commands', log, variable, CONNECT_TIMEOUT_MS)
     connections.push(redis)
     return redis
   }

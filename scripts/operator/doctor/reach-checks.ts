@@ -32,7 +32,7 @@ export async function checkMemoryOnly(
     check,
     message => mendOfCertificate(message) ?? mend,
     () =>
-      withConnections('secrets', 'SECRETS_REDIS_URL', async connectTo => {
+      withConnections('SECRETS_REDIS_URL', async connectTo => {
         const secrets = await connectTo(url)
         const settings = settingsUrl === undefined ? secrets : await connectTo(settingsUrl)
         const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, settings, installation)
