@@ -5,8 +5,8 @@
 
 /** Steps of a command. Each runs between its crash points. */
 export const scriptSteps = {
-  claim_token:
-    'A token is claimed: before, it is free; after, it belongs to the request, whose key can claim it again.',
+  claim_tokens:
+    'Tokens are claimed: before, they are free; after, each belongs to a request, whose key can claim it again.',
   release_token:
     'A token is released: before, it belongs to a request that does not need it; after, another key can claim it.',
   accept_payment:

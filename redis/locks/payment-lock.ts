@@ -7,10 +7,11 @@
  * the lock servers are unavailable, work continues without a lock once every earlier lock has expired (decision 25).
  */
 import type { Redis as Single } from 'ioredis'
-import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
+import Redlock, { ExecutionError, Lock, ResourceLockedError } from 'redlock'
 import type { Lease } from '../../machines/lease.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
+import { inBatches } from '../connection/batches.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 
@@ -44,11 +45,12 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   const outage = watchOutage(ttlMs, log, async () => {
     // The process stops and has closed it; a client that ends otherwise connects again at once.
     if (clients.some(client => client.status === 'end')) return
-    await (await acquire(redlock, 'probe', ttlMs))?.release()
+    await (await acquire(redlock, ['probe'], ttlMs))?.release()
   })
+  const acquireOne = inBatches((names: readonly string[]) => acquireEach(redlock, names, ttlMs))
   return {
     async withLock(name, work) {
-      const lock = outage.isDown() ? 'none' : await acquire(redlock, name, ttlMs).catch(outage.failed)
+      const lock = outage.isDown() ? 'none' : await acquireOne(name).catch(outage.failed)
       if (lock === null) return 'taken'
       const lease = new RenewedLease(lock === 'none' ? lockOfTime(ttlMs) : lock, ttlMs)
       try {
@@ -112,9 +114,24 @@ function isClient(redis: Redis): redis is Redis & Single {
   return typeof redis.evalsha === 'function'
 }
 
-async function acquire(redlock: Redlock, name: string, ttlMs: number): Promise<Lock | null> {
+/**
+ * The locks of `names`, null for one that another holder has. Redlock locks them all or none with one command; each is renewed
+ * and released alone. When one of them is taken, each is asked for alone.
+ */
+async function acquireEach(redlock: Redlock, names: readonly string[], ttlMs: number): Promise<(Lock | null)[]> {
+  // Redlock would give one lock to both callers that ask for it.
+  const isEachAsked = new Set(names).size === names.length
+  const together = isEachAsked ? await acquire(redlock, names, ttlMs) : null
+  if (together !== null) {
+    const { value, attempts, expiration } = together
+    return names.map(name => new Lock(redlock, [keys.lock(name)], value, attempts, expiration))
+  }
+  return names.length === 1 ? [null] : await Promise.all(names.map(name => acquire(redlock, [name], ttlMs)))
+}
+
+async function acquire(redlock: Redlock, names: readonly string[], ttlMs: number): Promise<Lock | null> {
   try {
-    return await redlock.acquire([keys.lock(name)], ttlMs)
+    return await redlock.acquire(names.map(keys.lock), ttlMs)
   } catch (error) {
     if (!(error instanceof ExecutionError)) throw error
     if (await isTaken(error)) return null

@@ -7,10 +7,11 @@
 --           delivery, or '' when a call may have been sent for it
 --
 -- Returns for each command: the count when it is begun now (also when this delivery asks again), 0 the entry is not with this
--- consumer, -1 the payment has another version, -2 begun before by another delivery.
+-- consumer, -1 the payment has another version, -2 begun before by another delivery, or the reason of its failure.
 -- include is_with
 -- include version_of
 -- include advance
+-- include reason_of
 local function begin(stream, begun, payment, counter, entry, consumer, member, version, delivery)
   if not isWith(stream, ARGV[1], entry, consumer) then
     return 0
@@ -27,7 +28,8 @@ local answers = {}
 local place = 1
 for i = 2, #ARGV, 5 do
   local stream, begun, payment, counter = unpack(KEYS, place, place + 3)
-  answers[#answers + 1] = begin(stream, begun, payment, counter, unpack(ARGV, i, i + 4))
+  local isDone, answer = pcall(begin, stream, begun, payment, counter, unpack(ARGV, i, i + 4))
+  answers[#answers + 1] = isDone and answer or reasonOf(answer)
   place = place + 4
 end
 return answers

@@ -6,9 +6,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CardFace } from '../cards/cards.js'
+import { inBatches } from '../connection/batches.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, paymentKeyOf } from '../keys.js'
-import { defineNamedScript } from '../scripts.js'
+import { defineNamedScript, defineScript } from '../scripts.js'
 
 /** What may be known about a token without claiming it. */
 export interface TokenSummary extends CardFace {
@@ -102,40 +103,55 @@ export interface TokenStore {
  */
 const CLAIM_TTL_MS = 15 * 60_000
 
-const claimToken = defineNamedScript<{
-  keys: 'token'
-  given: { merchant: string; owner: string; request: string; ttlMs: number }
-}>('claim_token')
+const claimTokens = defineScript('claim_tokens')
 const releaseToken = defineNamedScript<{ keys: 'token'; given: { owner: string; request: string } }>('release_token')
+
+/** One answer of claim_tokens.lua. */
+type ClaimReply = readonly (string | null)[]
+
+/** A claim of the token at `place`. */
+interface ClaimCall {
+  readonly place: string
+  readonly merchantId: string
+  readonly owner: string
+  readonly request: string
+}
 
 /** Fields of the hash of a token. */
 const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder', 'owner'] as const
 
 /** The store on a connection to the memory-only Redis. */
 export function createTokenStore(redis: Redis): TokenStore {
-  const claimAt = (token: string, merchant: string, owner: string, request: string): Promise<unknown> =>
-    claimToken(redis, { token }, { merchant, owner, request, ttlMs: CLAIM_TTL_MS })
+  const claimAt = inBatches(async (calls: readonly ClaimCall[]) => {
+    const places = calls.map(({ place }) => place)
+    const owners = calls.flatMap(({ merchantId, owner, request }) => [merchantId, owner, request])
+    return (await claimTokens(redis, places, [CLAIM_TTL_MS, ...owners])) as (ClaimReply | string)[]
+  })
+  const dropAt = inBatches(async (places: readonly string[]) => {
+    const count = await redis.unlink(...places)
+    return places.map(() => count)
+  })
   return {
     put: (token, ttlMs) => putHash(redis, keys.token(token.tokenId), hashOf(token), ttlMs),
     putCvvToken: ({ tokenId, merchantId, cvvBox }, ttlMs) =>
       putHash(redis, keys.cvvToken(tokenId), { merchant: merchantId, typed: cvvBox }, ttlMs),
     peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
     claim: async (tokenId, merchantId, owner, request = '') =>
-      readClaim(await claimAt(keys.token(tokenId), merchantId, owner, request)),
+      readClaim(await claimAt({ place: keys.token(tokenId), merchantId, owner, request })),
     claimCvv: async (tokenId, merchantId, owner, request = '') =>
-      readCvvClaim(await claimAt(keys.cvvToken(tokenId), merchantId, owner, request)),
+      readCvvClaim(await claimAt({ place: keys.cvvToken(tokenId), merchantId, owner, request })),
     release: async (tokenId, owner, request = '') => {
       await releaseToken(redis, { token: placeOf(tokenId) }, { owner, request })
     },
     drop: async tokenId => {
-      await redis.unlink(placeOf(tokenId))
+      await dropAt(placeOf(tokenId))
     },
     putCvv: async (paymentId, cvvBox) => {
       await redis.set(keys.cvv(paymentId), cvvBox, 'PX', CLAIM_TTL_MS)
     },
     readCvv: paymentId => redis.get(keys.cvv(paymentId)),
     dropCvv: async paymentId => {
-      await redis.unlink(keys.cvv(paymentId))
+      await dropAt(keys.cvv(paymentId))
     }
   }
 }
@@ -181,20 +197,18 @@ function readSummary(tokenId: string, values: (string | null)[]): TokenSummary |
   return { tokenId, merchantId, brand, last4, expirationMonth, expirationYear, holderName, owner }
 }
 
-function readClaim(reply: unknown): Claim {
-  const [kind, cardBox, typedBox, brand, last4] = Array.isArray(reply) ? reply.map(String) : []
+function readClaim([kind, cardBox, typedBox, brand, last4]: ClaimReply): Claim {
   if (kind === 'claimed' && cardBox && typedBox && brand && last4) return { kind, cardBox, typedBox, brand, last4 }
   if (kind === 'missing' || kind === 'taken') return { kind }
   throw unknownReply()
 }
 
-function readCvvClaim(reply: unknown): CvvClaim {
-  const [kind, , cvvBox] = Array.isArray(reply) ? reply : []
-  if (kind === 'claimed' && typeof cvvBox === 'string') return { kind, cvvBox }
+function readCvvClaim([kind, , cvvBox]: ClaimReply): CvvClaim {
+  if (kind === 'claimed' && cvvBox) return { kind, cvvBox }
   if (kind === 'missing' || kind === 'taken') return { kind }
   throw unknownReply()
 }
 
 function unknownReply(): Error {
-  return new Error('claim_token.lua answered what this version does not know. Start one version of the service only.')
+  return new Error('claim_tokens.lua answered what this version does not know. Start one version of the service only.')
 }

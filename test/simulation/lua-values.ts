@@ -12,6 +12,11 @@ export class LuaError extends Error {
   override readonly name = 'LuaError'
 }
 
+/** An answer of Redis that begins with `ERR` and the like. */
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError'
+}
+
 /** Keys from 1 on are in `list`, which may have holes but never ends with one; all others are in `rest`. */
 export class LuaTable {
   readonly list: LuaValue[]
@@ -176,6 +181,16 @@ const onNumbers =
 /** All that a script finds without `redis`, KEYS and ARGV. */
 export const globals: Readonly<Record<string, LuaValue>> = {
   tonumber: value => [asNumber(value)],
+  type: value => [value instanceof LuaTable ? 'table' : value === undefined ? 'nil' : typeof value],
+  // A script may go on after a command that failed, not after a mistake of its own.
+  pcall: (work, ...args) => {
+    try {
+      return [true, ...call(work)(...args)]
+    } catch (error) {
+      if (error instanceof ReplyError) return [false, error.message]
+      throw error
+    }
+  },
   unpack: (table, from = 1, to = lengthOf(table)) => {
     const { list } = tableOf(table)
     return Array.from({ length: toNumber(to) - toNumber(from) + 1 }, (_, i) => list[toNumber(from) - 1 + i])

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { useRedis } from '../support/redis.js'
-import { ReplyError, runLua } from './lua.js'
+import { runLua } from './lua.js'
+import { ReplyError } from './lua-values.js'
 
 /** Where Lua and JavaScript differ. */
 const SNIPPETS = [

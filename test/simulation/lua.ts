@@ -4,16 +4,11 @@
  * Texts outside are strings of JavaScript, and inside strings of bytes, as Lua has them.
  */
 import { type CompiledLua, compileLua } from './lua-compiler.js'
-import { LuaError, LuaTable, type LuaValue, tableWith, toText } from './lua-values.js'
+import { LuaError, LuaTable, type LuaValue, ReplyError, tableWith, toText } from './lua-values.js'
 
 /** What a command of Redis answers. */
 export type Reply = string | number | null | readonly Reply[]
 export type Call = (args: readonly string[]) => Reply
-
-/** An answer that begins with `ERR` and the like. */
-export class ReplyError extends Error {
-  override readonly name = 'ReplyError'
-}
 
 const compiled = new Map<string, CompiledLua>()
 let server: Call = () => null

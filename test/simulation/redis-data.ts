@@ -4,7 +4,8 @@
  * A model, and held to be a faithful one by test/simulation/redis-model.test.ts, which runs the same commands against
  * a real server. A command that is missing here throws: nothing is answered by guess.
  */
-import { type Reply, ReplyError } from './lua.js'
+import type { Reply } from './lua.js'
+import { ReplyError } from './lua-values.js'
 import { setCommands } from './redis-sets.js'
 import { createStream, type Stream, streamCommands } from './redis-streams.js'
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { loadLua } from '../../redis/scripts.js'
 import { useRedis } from '../support/redis.js'
-import { type Reply, ReplyError, runLua } from './lua.js'
+import { type Reply, runLua } from './lua.js'
+import { ReplyError } from './lua-values.js'
 import { createRandom, type Random } from './random.js'
 import { RedisData } from './redis-data.js'
 
@@ -211,7 +212,11 @@ function scriptSteps(random: Random): Steps {
       returned: random.pick([0, 2])
     }),
     named('fire_due', [one('zset'), stream], { nowMs: Number(score), max: 2, entry: '[1,%s,%s]', againAtMs: 30 }),
-    named('claim_token', [one('token')], { merchant: one('merchant'), ...claim, ttlMs: 100_000 }),
+    script(
+      'claim_tokens',
+      [one('token'), one('text'), one('token')],
+      ['100000', ...[one('merchant'), claim.owner, claim.request], 'm', 'o', '', ...[one('merchant'), one('owner'), '']]
+    ),
     named('release_token', [one('token')], claim),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
     named('drop_consumer', [stream], { group: 'payments', consumer }),

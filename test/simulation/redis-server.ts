@@ -3,7 +3,8 @@
  * dies and comes back, with its data (the durable one) or without (the memory-only one).
  */
 import { createHash } from 'node:crypto'
-import { type Reply, ReplyError, runLua } from './lua.js'
+import { type Reply, runLua } from './lua.js'
+import { ReplyError } from './lua-values.js'
 import { RedisData } from './redis-data.js'
 import { blockMsOf } from './redis-streams.js'
 import type { World } from './world.js'

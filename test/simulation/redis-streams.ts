@@ -1,5 +1,6 @@
 /** Streams and their consumer groups, as far as the command path and the webhooks use them. */
-import { type Reply, ReplyError } from './lua.js'
+import type { Reply } from './lua.js'
+import { ReplyError } from './lua-values.js'
 
 export interface Pending {
   consumer: string
@@ -224,7 +225,7 @@ function withoutTrimming(args: readonly string[]): readonly string[] {
 
 function groupOf(data: Streams, key: string, name: string): Group {
   const group = data.stream(key)?.groups.get(name)
-  if (group === undefined) throw new ReplyError(`NOGROUP No such consumer group '${name}' for key name '${key}'`)
+  if (group === undefined) throw new ReplyError(`NOGROUP No such key '${key}' or consumer group '${name}'`)
   return group
 }
 

@@ -36,6 +36,27 @@ describe('payment lock', () => {
     await until('the lock is free', async () => (await b.withLock('p1', async () => 'mine')) === 'mine')
   })
 
+  it('gives each of many callers its own lock, and a lock that is taken to none of them', async () => {
+    const [a, b] = [await lockWith(5_000), await lockWith(5_000)]
+    const names = ['first', 'p1', 'p2', 'p2', 'p3', 'taken']
+    let holders = 0
+    await b.withLock('taken', async () => {
+      const outcomes = await Promise.all(
+        names.map(name =>
+          a.withLock(name, async () => {
+            holders++
+            await until('the others have theirs', () => holders === 4)
+            return (await b.withLock(name, async () => 'not locked')) === 'taken' ? 'locked' : 'not locked'
+          })
+        )
+      )
+      expect(outcomes.filter(outcome => outcome === 'taken')).to.have.length(2)
+      expect(outcomes.filter(outcome => outcome === 'locked')).to.have.length(4)
+      expect(outcomes.at(-1)).to.equal('taken')
+    })
+    for (const name of names) await until('it is free', async () => (await b.withLock(name, async () => 1)) === 1)
+  })
+
   it('is free again after work that failed', async () => {
     const lock = await lockWith(5_000)
     const failure = await lock.withLock('p1', () => Promise.reject(new Error('broken'))).catch((error: Error) => error)

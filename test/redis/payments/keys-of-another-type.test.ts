@@ -58,6 +58,20 @@ describe('a key of another type', () => {
     expect(await recordStored()).not.to.equal(null)
   })
 
+  it('keeps no other authorisation from beginning', async () => {
+    const others = ['k2', 'k3', 'k4'].map(idempotencyKey => aPayment({ idempotencyKey }))
+    for (const [at, other] of others.entries())
+      await payments().acceptPayment(other, createCommand, anAcceptance({ idempotencyKey: `k${at + 2}` }))
+    const { entries } = await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 10)
+    const second = keys.payment(PARTITION, entries[1]?.paymentKey ?? '')
+    await test.redis.del(second)
+    await test.redis.rpush(second, 'x')
+    const { begin } = createCommitStore(unreplicated(test.redis))
+    const outcomes = await Promise.all(entries.map(entry => begin(entry, 1).catch(String)))
+    expect(outcomes[1]).to.contain('WRONGTYPE')
+    expect([outcomes[0], outcomes[2]]).to.deep.equal(['begun', 'begun'])
+  })
+
   it('stops a commit before the payment is written, and what marks its authorisation as begun stays', async () => {
     await accept()
     const [entry] = (await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)).entries

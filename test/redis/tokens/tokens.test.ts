@@ -55,6 +55,23 @@ describe('token store', () => {
     expect(await store.peek(token.tokenId)).to.include({ owner: PAYMENT_ID })
   })
 
+  it('answers many claims and drops, also beside a key of another type', async () => {
+    const tokens = Array.from({ length: 5 }, (_, at) => aToken({ typedBox: `v1.k1.${at}` }))
+    for (const token of tokens) await store.put(token, 60_000)
+    await test.secrets.set(keys.token('tok_text'), 'a text')
+    const ids = [...tokens.map(({ tokenId }) => tokenId), 'tok_text', newTokenId()]
+    const claims = await Promise.allSettled(ids.map(id => store.claim(id, 'm_1', PAYMENT_ID)))
+    expect(claims.map(claim => (claim.status === 'fulfilled' ? claim.value.kind : claim.reason.message))).to.deep.equal(
+      [...tokens.map(() => 'claimed'), 'WRONGTYPE Operation against a key holding the wrong kind of value', 'missing']
+    )
+    const boxes = claims.flatMap(claim =>
+      claim.status === 'fulfilled' && 'typedBox' in claim.value ? claim.value.typedBox : []
+    )
+    expect(boxes).to.deep.equal(tokens.map(({ typedBox }) => typedBox))
+    await Promise.all(ids.map(store.drop))
+    expect(await test.secrets.dbsize()).to.equal(0)
+  })
+
   it('hides the token of another merchant, and leaves it unclaimed', async () => {
     const token = aToken()
     await store.put(token, 60_000)

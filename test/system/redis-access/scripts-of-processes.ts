@@ -19,7 +19,7 @@ export const entryFiles: Readonly<Record<string, string>> = {
 /** Scripts that a process imports with a store, and never runs. */
 export const imported: Readonly<Record<string, readonly string[]>> = {
   api: ['remove_payments', 'set_vouch'],
-  tokens: ['claim_token', 'release_token'],
+  tokens: ['claim_tokens', 'release_token'],
   notifications: ['drop_notification', 'take_notifications'],
   payments: [
     ...['accept_operation', 'accept_payment', 'drop_consumer', 'list_payments', 'note_notification'],
