@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { unpackRelease } from './release.js'
-import { runLiveDrill, stepNames } from './run-drill.js'
+import { runLiveDrill } from './run-drill.js'
+
+/** A dead endpoint and a restart of Redis are in other tests, with the same files: test/system/redis-access. */
+const STEPS = ['release', 'first-charge', 'doctor', 'own-users', 'vault-keys']
 
 describe('a live installation, set up as the docs say (npm run live-drill)', () => {
   let dir = ''
@@ -19,13 +22,14 @@ describe('a live installation, set up as the docs say (npm run live-drill)', () 
     const results = await runLiveDrill({
       root: process.cwd(),
       release,
-      steps: stepNames,
+      steps: STEPS,
       rate: 5,
+      payments: 0,
       seed: 1,
       output: () => undefined,
       onStep: () => undefined
     })
     expect(results.filter(({ state }) => state === 'FAILED')).to.deep.equal([])
-    expect(results.map(({ name }) => name)).to.deep.equal(stepNames)
+    expect(results.map(({ name }) => name)).to.deep.equal(STEPS)
   })
 })

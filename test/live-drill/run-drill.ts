@@ -13,7 +13,15 @@ import type { Drill, Step } from './step.js'
 import { createKeys, vaultKeys } from './steps-keys.js'
 import * as servers from './steps-servers.js'
 
-const steps: readonly Step[] = [release, servers.firstCharge, servers.doctor, servers.ownUsers, vaultKeys]
+const steps: readonly Step[] = [
+  release,
+  servers.firstCharge,
+  servers.doctor,
+  servers.ownUsers,
+  servers.deadEndpoint,
+  servers.durableRestart,
+  vaultKeys
+]
 export const stepNames = steps.map(({ name }) => name)
 
 export interface LiveDrillOptions {
@@ -25,6 +33,8 @@ export interface LiveDrillOptions {
   readonly steps: readonly string[]
   /** New payments per second. */
   readonly rate: number
+  /** Payments that are made before the durable Redis is restarted. */
+  readonly payments: number
   readonly seed: number
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
@@ -86,7 +96,8 @@ async function runOn(installation: Installation, options: LiveDrillOptions): Pro
     }
     const dice = (): number => random.next()
     const load = new Load({ target, rate: options.rate, receiver, random: dice })
-    const drill: Drill = { installation, load, target }
+    const { payments } = options
+    const drill: Drill = { installation, load, receiver, target, payments }
     receiver.trust(await new ChaosClient(target, dice).registerWebhook(receiver.url))
     const results: StepResult[] = []
     for (const step of steps.filter(({ name }) => options.steps.includes(name))) {

@@ -1,5 +1,6 @@
 /**
- * An example for each answer of 2xx, from the presenters that make the answers.
+ * An example for each answer of 2xx, from the presenters that make the answers. A system test sends the examples of the
+ * requests to the service and compares.
  */
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentCard } from '../../../contract/card.js'

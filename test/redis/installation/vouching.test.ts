@@ -1,5 +1,6 @@
 /** The comparison of the durable data with what is remembered of it, on real servers that lose some of it. */
-import { readdir, stat, truncate } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
@@ -175,6 +176,18 @@ describe('the comparison of the data', () => {
     expect(await standing()).to.equal('vouched')
   })
 
+  it('keeps the data vouched for when all processes restart with what they remember together', async () => {
+    const shared: Shared = { seen: null }
+    const one = await start(shared)
+    await one.accept(3)
+    await until('it is remembered', () => (shared.seen?.memories.get(PARTITION)?.count ?? 0) >= 3)
+    await stopAll()
+    await server.node.kill()
+    await server.node.restart()
+    await untilAccepted(await start(shared))
+    expect(await standing()).to.equal('vouched')
+  })
+
   it('stops money when the file lost its end, and continues with care when an operator accepts that', async () => {
     const one = await start()
     await one.accept(2)
@@ -221,6 +234,33 @@ describe('the comparison of the data', () => {
     await untilWaits(one)
     expect((await vouch())?.missing?.commits).to.equal(2)
     await untilWaits(other)
+  })
+
+  it('stops money on an older folder in the place of the newer one', async () => {
+    const one = await start()
+    await one.accept(2)
+    const copy = await mkdtemp(join(tmpdir(), 'payments-vouching-copy-'))
+    await cp(join(server.dir, 'appendonlydir'), copy, { recursive: true })
+    await one.accept(4)
+    await server.node.kill()
+    await rm(join(server.dir, 'appendonlydir'), { recursive: true })
+    await cp(copy, join(server.dir, 'appendonlydir'), { recursive: true })
+    await rm(copy, { recursive: true })
+    await server.node.restart()
+    await untilWaits(one)
+    expect((await vouch())?.missing?.commits).to.equal(4)
+  })
+
+  it('is careful when nothing is left that remembers the data', async () => {
+    const one = await start()
+    await one.accept(2)
+    await stopAll()
+    await server.node.kill()
+    await server.node.restart()
+    const anew = await start()
+    expect(await standing()).to.equal('unvouched')
+    await anew.accept()
+    expect(await someUnvouched(unreplicated(anew.redis), PARTITION), 'not the new one').to.have.lengthOf(2)
   })
 
   it('is left to `payments` by an `api`, which waits for it after a restart of the server', async () => {

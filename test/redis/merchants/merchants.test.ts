@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createAuthenticator } from '../../../api/http/authenticator.js'
 import { MerchantStore, MerchantStoreError } from '../../../redis/merchants/merchants.js'
-import { until } from '../../support/conditions.js'
+import { until, untilFast } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
 
 describe('merchants and keys', () => {
@@ -64,6 +64,29 @@ describe('merchants and keys', () => {
     expect(await store.findKey('k_none', Date.now())).to.equal(null)
     expect(await store.listMerchants()).not.to.deep.include({ merchantId: 'm_none' })
   })
+
+  for (const [name, change] of [
+    ['a revoked key', (key: { keyId: string }) => store.revokeKey(key.keyId)],
+    ['a disabled merchant', (key: { merchantId: string }) => store.setEnabled(key.merchantId, false)]
+  ] as const) {
+    it(`5: ${name} is refused within 1 s by a process that has just seen it valid`, async () => {
+      const { authenticate } = createAuthenticator({
+        environment: 'test',
+        findKey: id => store.findKey(id, Date.now())
+      })
+      await untilFast('a refusal', 1_000, async () => {
+        const key = await newKey()
+        await authenticate(`Bearer ${key.fullKey}`)
+        await change(key)
+        await until('a refusal', () =>
+          authenticate(`Bearer ${key.fullKey}`).then(
+            () => false,
+            () => true
+          )
+        )
+      })
+    })
+  }
 
   it('a key is refused after its expiry by a process that has just seen it valid', async () => {
     const { merchantId } = await newKey()

@@ -53,6 +53,13 @@ export const faultsOfArchive: readonly Fault[] = [
     mend: /ALTER SYSTEM/
   },
   {
+    name: 'an archive that writes torn pages',
+    break: ({ postgres }) => setting(postgres, 'full_page_writes'),
+    check: 'durability of the archive',
+    found: /full_page_writes is off/,
+    mend: /ALTER SYSTEM/
+  },
+  {
     name: 'an archive that answers before the disk has it',
     break: ({ postgres }) => setting(postgres, 'synchronous_commit'),
     check: 'durability of the archive',

@@ -8,6 +8,7 @@ import { generate } from 'selfsigned'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { keys } from '../../../redis/keys.js'
 import { recordNewKey } from '../../../redis/operator/key-rotation.js'
+import { FORMAT } from '../../../redis/stored-fields.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import type { ServiceUnderTest } from '../../support/service.js'
@@ -24,11 +25,29 @@ const faultsOfRedis: readonly Fault[] = [
     mend: /CONFIG SET/
   },
   {
+    name: 'a durable Redis that evicts',
+    break: ({ durable }) => setting(durable, 'maxmemory-policy', 'allkeys-lru'),
+    check: 'durability',
+    found: /maxmemory-policy is allkeys-lru/,
+    mend: /CONFIG SET/
+  },
+  {
     name: 'a memory-only Redis that persists',
     break: ({ memoryOnly }) => setting(memoryOnly, 'save', '3600 1'),
     check: 'memory-only redis',
     found: /must not persist: save is "3600 1"/,
     mend: /set what the sentence names/
+  },
+  {
+    name: 'a memory-only Redis of another installation',
+    break: async ({ memoryOnly }) => {
+      const before = (await memoryOnly.get(keys.installation())) ?? ''
+      await memoryOnly.set(keys.installation(), JSON.stringify([FORMAT, 'other', 'test']))
+      return { undo: () => memoryOnly.set(keys.installation(), before) }
+    },
+    check: 'memory-only redis',
+    found: /serves installation other/,
+    mend: /correct SECRETS_REDIS_URL/
   },
   {
     name: 'another environment',
@@ -61,6 +80,13 @@ const faultsOfRedis: readonly Fault[] = [
     check: 'users of REDIS_URL',
     found: /user payments is not allowed: XADD/,
     mend: /Load ops\/redis\/durable\.acl .*ACL LOAD/
+  },
+  {
+    name: 'a Redis user that may flush',
+    break: ({ durable }) => users(durable, 'tokens', '+flushall'),
+    check: 'users of REDIS_URL',
+    found: /user tokens is allowed more than it needs: FLUSHALL/,
+    mend: /Load ops\/redis\/durable\.acl/
   },
   {
     name: 'a Redis user that may use every key',

@@ -146,6 +146,37 @@ describe('data that came back older beside what is remembered', () => {
     await until('it is noticed', async () => (await standingOf(service)) === 'went_back')
     expect((await new Merchant(() => service).create()).status).to.equal(503)
   })
+
+  it('is not what all processes and both servers find that are killed at once under load', async () => {
+    const service = await start()
+    const merchant = new Merchant(() => service)
+    const paid: string[] = []
+    let isOver = false
+    const pay = async (): Promise<void> => {
+      while (!isOver) {
+        const [key, token] = [randomUUID(), await merchant.token().catch(() => '')]
+        if (token === '') continue
+        const answer = await until('it is answered', async () => {
+          const given = await merchant.create({ key, token }).catch(() => undefined)
+          return given !== undefined && given.status < 500 ? given : undefined
+        })
+        if (answer.payment.id !== undefined) paid.push(answer.payment.id)
+      }
+    }
+    const load = Promise.all([pay(), pay(), pay()])
+    await until('there is load', () => paid.length > 20)
+    const names = ['payments', 'api', 'tokens', 'timers', 'webhooks', 'notifications', 'redis', 'secrets-redis']
+    for (const name of names) service.kill(name)
+    await service.untilReady()
+    await until('it goes on', () => paid.length > 60)
+    isOver = true
+    await load
+    expect(await standingOf(service)).to.be.oneOf(['vouched', 'unvouched'])
+    for (const id of paid) {
+      await merchant.settled(id)
+      expect((await inLedger(service, id)).authorise).to.be.oneOf([0, 1])
+    }
+  })
 })
 
 /** Until when the processes of a host watched its data, by their files. */

@@ -1,4 +1,4 @@
-/** What a durable Redis whose default user lacks rights loses at a restart. With the shipped files: shipped-files.test.ts. */
+/** A durable Redis with the users of this release keeps its data when it is restarted. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,6 +20,8 @@ import { testBinary } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
 const OLD_DEFAULT_USER = 'user default off'
+const PAYMENTS = 10_000
+const PORTION = 500
 
 describe('a durable Redis with a user per process that is restarted', () => {
   let dir = ''
@@ -82,9 +84,28 @@ describe('a durable Redis with a user per process that is restarted', () => {
       }
       await commits.commit({ ...write, nowMs: Date.now(), ends: null, begins: null }, PARTITION)
     }
-    await Promise.all(Array.from({ length: count }, (_, number) => payOnce(number)))
+    for (let first = 0; first < count; first += PORTION)
+      await Promise.all(Array.from({ length: Math.min(PORTION, count - first) }, (_, index) => payOnce(first + index)))
     await Promise.all([disconnect(api), disconnect(worker)])
   }
+
+  it(`has every key of ${PAYMENTS} payments, and refuses a login without a password`, async () => {
+    const acl = await aclText('durable')
+    await start(acl)
+    await pay(PAYMENTS)
+    const before = await countKeys()
+    expect(before).to.be.above(2 * PAYMENTS)
+    await stop()
+    await start(acl)
+    expect(await countKeys()).to.equal(before)
+    const anonymous: unknown = await connect(url, 'lock', log, 'REDLOCK_URLS').catch((error: unknown) => error)
+    // At once, not when the time of a start is over.
+    expect(String(anonymous)).not.to.contain('could not be used')
+    expect(String(anonymous))
+      .to.contain('NOAUTH')
+      .and.contain(`The Redis of REDLOCK_URLS (${new URL(url).host}) refused the user "default"`)
+      .and.contain('load memory-only.acl')
+  })
 
   it('would lose almost all of them with a default user without rights, which the check reports before', async () => {
     const acl = (await aclText('durable')).replace(/^user default .*$/m, OLD_DEFAULT_USER)

@@ -68,6 +68,56 @@ describe('delivery of webhooks', () => {
     expect(await signing()).to.deep.equal([false, false, false, true])
   })
 
+  it('delivers the events of each payment in their order, and payments side by side, with two processes', async () => {
+    const hook = await rig.receiver((response, index) => setTimeout(() => response.writeHead(200).end('ok'), index % 7))
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await Promise.all([rig.deliverer(), rig.deliverer()])
+    const statuses = ['capturing', 'captured', 'refunding', 'partially_refunded', 'refunding', 'refunded'] as const
+    await Promise.all(Array.from({ length: 40 }, () => emit(rig.test, 'm_1', statuses)))
+    await rig.noneRemains('m_1')
+    expect([...hook.accepted().values()]).to.deep.equal(Array(40).fill(statuses))
+    expect(hook.received).to.have.length(240)
+    expect(hook.load.most).to.be.greaterThan(4)
+  })
+
+  it('sends a failed event again when its gap is over, with the same id, and the ones behind it after it', async () => {
+    const hook = await rig.receiver((response, index) => response.writeHead(index === 0 ? 500 : 204).end('try later'))
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
+    await until('the event waits', async () => (await rig.waiting('m_1')).some(event => event.attempts.length === 1))
+    await emit(rig.test, 'm_1', ['captured'], paymentId)
+    expect((await rig.waiting('m_1'))[0]).to.deep.include({
+      delivery: { attempts: 1, sinceMs: START_MS },
+      dueMs: START_MS + 5_000
+    })
+    expect(hook.received).to.have.length(1)
+
+    rig.advance(5_000)
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().get(paymentId)).to.deep.equal(['pre_authorized', 'capturing', 'captured'])
+    expect(hook.received[0]?.event['event_id']).to.equal(hook.received[1]?.event['event_id'])
+  })
+
+  it('gives an event up after its last attempt, lists it with the last attempt, and continues with the next one', async () => {
+    const hook = await rig.receiver((response, _index, { event }) =>
+      response.writeHead(event['status'] === 'capturing' ? 500 : 204).end('no, thank you')
+    )
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['capturing', 'captured'])
+    for (const [index, gapMs] of [5_000, 30_000, 120_000].entries()) {
+      await until(`attempt ${index + 1}`, async () => (await rig.waiting('m_1'))[0]?.delivery.attempts === index + 1)
+      rig.advance(gapMs)
+    }
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
+    const [given] = await rig.undeliverable('m_1')
+    expect(given).to.include({ paymentId, status: 'capturing' })
+    const attempts = (await rig.concluded('m_1')).map(event => event.attempts.map(({ status, note }) => [status, note]))
+    expect(attempts).to.deep.equal([[[500, 'no, thank you']], [[204, '']]])
+  })
+
   it('counts each answer of 2xx as a delivery, and no other', async () => {
     const hook = await rig.receiver((response, index) => response.writeHead(index === 0 ? 299 : 300).end())
     await registerEndpoint(rig.test, 'm_1', hook.url)

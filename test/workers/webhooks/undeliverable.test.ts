@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
+import { delay } from '../../../runtime/delay.js'
 import { createLogger, type Logger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { writingTo } from '../../support/log-lines.js'
@@ -34,6 +35,37 @@ describe('the log of webhooks', () => {
   })
 })
 
+describe('the events of one payment behind a dead endpoint', () => {
+  const rig = useDelivery()
+
+  it('are given up each after a whole span of its own', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    await registerEndpoint(rig.test, 'm_dead', url)
+    const { log, lines } = collectingLog('warn')
+    await rig.deliverer({ delaysMs: [800_000], log })
+    const ids = await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_dead', ['captured'])))
+    await until('all wait', async () => (await rig.waiting('m_dead')).length === 50)
+    rig.advance(600_000)
+    await Promise.all(
+      ids.map(id => emit(rig.test, 'm_dead', ['refunded'], id, { firstVersion: 3, sinceMs: START_MS + 600_000 }))
+    )
+    await until('the later ones wait', async () => (await rig.test.redis.xlen(keys.deliveries(PARTITION))) === 0)
+    rig.advance(500_000)
+    await until('the untried ones are given up', async () => (await rig.undeliverable('m_dead')).length > 0)
+    for (let looks = 0; looks < 10; looks++) {
+      rig.advance(31_000)
+      await delay(20)
+    }
+    const statuses = (await rig.undeliverable('m_dead')).map(({ status }) => status)
+    expect(new Set(statuses)).to.deep.equal(new Set(['captured']))
+    const ticking = setInterval(() => rig.advance(50_000), 10)
+    await rig.noneRemains('m_dead').finally(() => clearInterval(ticking))
+    expect(await rig.undeliverable('m_dead')).to.have.length(100)
+    expect(lines.filter(line => !line.includes('a webhook event is undeliverable'))).to.deep.equal([])
+  })
+})
+
 describe('webhooks that are switched off', () => {
   const rig = useDelivery()
   const switches = (): WebhookEndpointStore => createWebhookEndpointStore(unreplicated(rig.test.redis), PARTITIONS)
@@ -54,6 +86,25 @@ describe('webhooks that are switched off', () => {
     await emit(rig.test, 'm_1', ['captured'], paymentId)
     await rig.noneRemains('m_1')
     expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
+  })
+
+  it('drop what waits behind a dead endpoint as soon as it is due, and touch no other merchant', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    const healthy = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_gone', url)
+    await registerEndpoint(rig.test, 'm_good', healthy.url)
+    await rig.deliverer({ delaysMs: [60_000, 60_000, 60_000] })
+    await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_gone', ['capturing', 'captured'])))
+    await until('all are put off', async () => (await rig.waiting('m_gone')).length === 50)
+
+    await switches().switchOff('m_gone', START_MS)
+    rig.advance(60_000)
+    await rig.noneRemains('m_gone')
+    expect(await rig.undeliverable('m_gone')).to.deep.equal([])
+    const paymentId = await emit(rig.test, 'm_good', ['captured'])
+    await rig.noneRemains('m_good')
+    expect(healthy.accepted().get(paymentId)).to.deep.equal(['captured'])
   })
 
   it('stay off since the first time', async () => {
