@@ -3,12 +3,13 @@ import { ArchiveUnavailable } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { unreplicated } from '../../redis/connection/writes.js'
-import { firstPaymentKeyAt, keys, paymentKeyOf } from '../../redis/keys.js'
+import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
+import { oldestOf } from '../../redis/payments/payment-indexes.js'
 import { newestArchived, removePayments, restorePayment } from '../../redis/payments/payment-moves.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../support/listed-payments.js'
-import { CREATED_MS, PARTITION } from '../support/payments.js'
+import { CREATED_MS, MERCHANT, PARTITION } from '../support/payments.js'
 import { useTwoStores } from '../support/two-stores.js'
 
 describe('Redis and the archive as one store', () => {
@@ -117,5 +118,25 @@ describe('Redis and the archive as one store', () => {
     await both.archive.put([before])
     expect([...both.archive.rows.values()]).to.deep.equal([encodePayment(after)])
     expect([...both.archive.returned]).to.deep.equal([after.terms.id])
+  })
+
+  it('finds the oldest payments of all statuses in their order', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) {
+      const status = i % 4 === 0 ? 'refunded' : 'captured'
+      ids.push((await both.stored(i * 1_000, status)).terms.id)
+    }
+    const indexes = ['captured', 'refunded'].map(status => keys.byStatus(PARTITION, MERCHANT, status))
+    for (const count of [1, 2, 5, 50]) {
+      const found: string[] = []
+      for (let after = ''; ; ) {
+        const before = firstPaymentKeyAt(createdAtMs(ids[10] ?? ''))
+        const page = await oldestOf(both.test.redis, indexes, { after, before }, count)
+        found.push(...page.map(paymentIdOfKey))
+        if (page.length === 0) break
+        after = page.at(-1) ?? ''
+      }
+      expect(found).to.deep.equal(ids.slice(0, 10))
+    }
   })
 })

@@ -151,6 +151,13 @@ describe('the endpoint of a merchant', () => {
     expect(rests).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   })
 
+  it('gets another trial when the first one has no outcome', async () => {
+    await rest(3)
+    await trialAfterMs()
+    await takeOne()
+    expect(await trialAfterMs()).to.equal(30_000)
+  })
+
   it('counts each failure once when several workers report some, and what was sent before the rest not at all', async () => {
     await emitNew(7)
     const entries = await taken()

@@ -105,6 +105,18 @@ describe('a payment that was begun', () => {
     await timers.fire(payment)
     expect((await timers.load(payment)).progress.status).to.equal('unknown')
   })
+
+  it('whose command is lost before it began fails, because nothing was sent', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    await test.redis.xtrim(STREAM, 'MAXLEN', 0)
+    await worker.fire(payment)
+    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'authorization_overdue' })
+    expect(await worker.resultOf(payment.progress.operation.idempotencyKey)).to.deep.equal({
+      kind: 'failed',
+      code: 'authorization_overdue'
+    })
+  })
 })
 
 const HOUR_MS = 3_600_000

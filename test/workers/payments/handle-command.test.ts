@@ -106,6 +106,24 @@ describe('a payments worker', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
+  it('continues the capture of a create whose worker died', async () => {
+    const dying = aWorker(test)
+    const payment = await dying.accept()
+    dying.network.willAnswer(approvedOnly, () => new Promise(() => undefined))
+    const entry = await dying.takeOne()
+    void dying.handle(entry)
+    await dying.untilAsked('capture 1000')
+    const worker = aWorker(test)
+    await requeueCommand(test.redis, paymentWork, entry)
+    await test.secrets.del(keys.lock(paymentKeyOf(payment.terms.id)))
+    await worker.work()
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.reconciling')
+    worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
+    await worker.wake(payment, CREATED_MS + 10_000)
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
+    expect(worker.network.asked).to.deep.equal(['query', 'capture 1000'])
+  })
+
   it('tries a call again that did not leave, for a while, and then fails it', async () => {
     const patient = aWorker(test, () => ({ networkRetryMs: 400 }))
     const first = await patient.created('auto', notSent, approvedAndCaptured)
