@@ -46,10 +46,10 @@ export async function descriptorsWarning(needed: number, max = descriptorsMax())
   if (max < needed)
     return `Only ${max} files and connections may be open at the same time, and this process needs ${needed}: above that connections fail. ${raise}.`
   if (max === Number.POSITIVE_INFINITY) return undefined
-  // The list needs a descriptor itself.
+  // The list needs a descriptor itself. Other systems than Linux have none.
   const open = await readdir('/proc/self/fd').then(
     ({ length }) => length,
-    () => max
+    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 0 : max)
   )
   if (open < NEARLY_ALL * max) return undefined
   return `${open} of ${max} files and connections are open: further connections fail. Find who opens them. ${raise}.`

@@ -3,6 +3,8 @@
  * busy service runs few commands for many calls, and none waits for the answer of another.
  */
 
+import { nameWrongType } from './wrong-types.js'
+
 /** Calls that share one command: a server should not be kept from others by it. */
 const BATCH_MAX = 64
 
@@ -20,8 +22,14 @@ interface Asked<A, R> {
 /** Answers each of its calls, in their order; a text is the reason why one of them alone failed. */
 type RunTogether<A, R> = (calls: readonly A[]) => Promise<readonly (R | string)[]>
 
-/** The same work for one call; it rejects with the others of its turn when `run` does. */
-export function inBatches<A, R>(run: RunTogether<A, R>): (call: A) => Promise<R> {
+/**
+ * The same work for one call; it rejects with the others of its turn when `run` does. `keysOf`: the keys of one call, for the
+ * operator who has to know which one failed it.
+ */
+export function inBatches<A, R>(
+  run: RunTogether<A, R>,
+  keysOf: (call: A) => readonly string[] = () => []
+): (call: A) => Promise<R> {
   let gathered: Asked<A, R>[] | null = null
   return call =>
     new Promise((resolve, reject) => {
@@ -31,18 +39,25 @@ export function inBatches<A, R>(run: RunTogether<A, R>): (call: A) => Promise<R>
       gathered = batch
       setImmediate(() => {
         if (gathered === batch) gathered = null
-        void answerAll(batch, run)
+        void answerAll(batch, run, keysOf)
       })
     })
 }
 
-async function answerAll<A, R>(batch: readonly Asked<A, R>[], run: RunTogether<A, R>): Promise<void> {
+async function answerAll<A, R>(
+  batch: readonly Asked<A, R>[],
+  run: RunTogether<A, R>,
+  keysOf: (call: A) => readonly string[]
+): Promise<void> {
   try {
     const answers = await run(batch.map(({ call }) => call))
-    for (const [at, { resolve, reject }] of batch.entries()) {
+    for (const [at, { call, resolve, reject }] of batch.entries()) {
       const answer = answers[at] as R | string
-      if (typeof answer === 'string') reject(new CallFailed(answer))
-      else resolve(answer)
+      if (typeof answer === 'string') {
+        const error = new CallFailed(answer)
+        nameWrongType(error, keysOf(call))
+        reject(error)
+      } else resolve(answer)
     }
   } catch (error) {
     for (const { reject } of batch) reject(error)

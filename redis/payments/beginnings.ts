@@ -33,9 +33,9 @@ interface Beginning {
 export function createBegin(writes: Writes): Begin {
   const inGroup = (group: string): ((beginning: Beginning) => Promise<number>) =>
     inBatches(async batch => {
-      const answers = await writes.run(group, node => beginCommands(node, scriptKeysOf(batch), scriptArgsOf(batch)))
+      const answers = await writes.run(group, node => beginCommands(node, batch.flatMap(keysOf), scriptArgsOf(batch)))
       return answers as (number | string)[]
-    })
+    }, keysOf)
   const groups = new Map<string, ReturnType<typeof inGroup>>()
   return async (entry, version) => {
     // In a Cluster a script touches one slot.
@@ -54,14 +54,14 @@ function outcomeOf(answer: number): BeginOutcome {
   return outcome
 }
 
-/** KEYS of begin_commands.lua. */
-function scriptKeysOf(batch: readonly Beginning[]): string[] {
-  return batch.flatMap(({ entry: { partition, paymentKey } }) => [
+/** KEYS of begin_commands.lua for one command. */
+function keysOf({ entry: { partition, paymentKey } }: Beginning): string[] {
+  return [
     keys.commands(partition),
     keys.begun(partition),
     keys.payment(partition, paymentKey),
     keys.commitCounter(partition)
-  ])
+  ]
 }
 
 /** ARGV of begin_commands.lua. */

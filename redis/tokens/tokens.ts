@@ -122,11 +122,14 @@ const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder',
 
 /** The store on a connection to the memory-only Redis. */
 export function createTokenStore(redis: Redis): TokenStore {
-  const claimAt = inBatches(async (calls: readonly ClaimCall[]) => {
-    const places = calls.map(({ place }) => place)
-    const owners = calls.flatMap(({ merchantId, owner, request }) => [merchantId, owner, request])
-    return (await claimTokens(redis, places, [CLAIM_TTL_MS, ...owners])) as (ClaimReply | string)[]
-  })
+  const claimAt = inBatches(
+    async (calls: readonly ClaimCall[]) => {
+      const places = calls.map(({ place }) => place)
+      const owners = calls.flatMap(({ merchantId, owner, request }) => [merchantId, owner, request])
+      return (await claimTokens(redis, places, [CLAIM_TTL_MS, ...owners])) as (ClaimReply | string)[]
+    },
+    ({ place }) => [place]
+  )
   const dropAt = inBatches(async (places: readonly string[]) => {
     const count = await redis.unlink(...places)
     return places.map(() => count)

@@ -62,7 +62,11 @@ describe('token store', () => {
     const ids = [...tokens.map(({ tokenId }) => tokenId), 'tok_text', newTokenId()]
     const claims = await Promise.allSettled(ids.map(id => store.claim(id, 'm_1', PAYMENT_ID)))
     expect(claims.map(claim => (claim.status === 'fulfilled' ? claim.value.kind : claim.reason.message))).to.deep.equal(
-      [...tokens.map(() => 'claimed'), 'WRONGTYPE Operation against a key holding the wrong kind of value', 'missing']
+      [
+        ...tokens.map(() => 'claimed'),
+        'WRONGTYPE Operation against a key holding the wrong kind of value (the key token:tok_text)',
+        'missing'
+      ]
     )
     const boxes = claims.flatMap(claim =>
       claim.status === 'fulfilled' && 'typedBox' in claim.value ? claim.value.typedBox : []
