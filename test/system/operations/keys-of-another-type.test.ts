@@ -40,8 +40,11 @@ describe('while a key of Redis has another type', () => {
     await service?.stop()
   })
 
-  /** One request to each route, and a create with a known key. */
-  async function everyRequest(key: string): Promise<readonly (readonly [string, number, string | null])[]> {
+  /** One request to each route, and a create with a known key. The tokens were made before anything is wrong. */
+  async function everyRequest(
+    key: string,
+    [token, tokenOfCard]: readonly [string, string]
+  ): Promise<readonly (readonly [string, number, string | null])[]> {
     const send = async (
       method: string,
       path: string,
@@ -59,7 +62,7 @@ describe('while a key of Redis has another type', () => {
       await response.text()
       return [`${method} ${path}`, response.status, response.headers.get('Retry-After')]
     }
-    const created = await merchant.create({ key, capture: false })
+    const created = await merchant.create({ key, capture: false, token })
     if (created.status === 201 || created.status === 202) acceptedIds.add(created.payment.id)
     return [
       ['POST /v1/payments', created.status, created.headers.get('Retry-After')],
@@ -71,7 +74,7 @@ describe('while a key of Redis has another type', () => {
         send('POST', `/v1/payments/${heldId}/capture`, { amount_cents: 1 }),
         send('POST', `/v1/payments/${paymentId}/cancel`, { amount_cents: 1 }),
         send('GET', `/v1/cards/${cardId}`),
-        send('POST', '/v1/cards', { token_id: await merchant.token() }),
+        send('POST', '/v1/cards', { token_id: tokenOfCard }),
         send('GET', '/v1/webhook-endpoint'),
         send('PUT', '/v1/webhook-endpoint', { url: receiver.url }),
         send('GET', '/v1/test/webhook-events?delivery=undeliverable'),
@@ -127,8 +130,9 @@ describe('while a key of Redis has another type', () => {
     const found: string[] = []
     const named = new Set<string>()
     for (const key of durableKeys()) {
+      const tokens = await Promise.all([merchant.token(), merchant.token()])
       await whileReplaced(key, async () => {
-        for (const [request, status, retryAfter] of await everyRequest(nameFor(key))) {
+        for (const [request, status, retryAfter] of await everyRequest(nameFor(key), tokens)) {
           if (status < 500) continue
           if (status !== 503 || retryAfter === null) found.push(`${key}: ${request} ${status}`)
           else if (await isNamed(key)) named.add(key)
