@@ -25,6 +25,6 @@ elseif ARGV[5] ~= '' then
   redis.call('ZADD', KEYS[3], ARGV[5], ARGV[4])
 end
 if ARGV[6] ~= '' then
-  storeResult(KEYS[4], ARGV[6])
+  storeResult(KEYS[4], redis.call('GET', KEYS[4]), ARGV[6])
 end
 return 1

@@ -4,10 +4,12 @@
 --
 -- Returns whether it waits.
 local function appendEvent(events, deliveries, undeliverable, place, sinceMs, short, about, atMs)
-  local waiting = redis.call('RPUSH', events, '[1,' .. sinceMs .. ',' .. about .. ',' .. short .. ']')
-  if waiting == 1 then
+  -- First, because it fails with a key of another type: an event without its command would wait for ever.
+  if redis.call('EXISTS', events) == 0 then
     redis.call('XADD', deliveries, '*', 'e', place)
-  elseif waiting > 100 then
+  end
+  local waiting = redis.call('RPUSH', events, '[1,' .. sinceMs .. ',' .. about .. ',' .. short .. ']')
+  if waiting > 100 then
     redis.call('RPOP', events)
     redis.call('ZADD', undeliverable, atMs, '[1,' .. short .. ']')
   end

@@ -26,11 +26,11 @@ end
 if begins ~= '' and not isWith(commands, group, begins, consumer) then
   return -2
 end
-if mustBeOpen ~= '' and string.sub(redis.call('GET', idempotency) or '', 1, 5) ~= '[1,0,' then
+local request = (mustBeOpen ~= '' or result ~= '') and redis.call('GET', idempotency)
+if mustBeOpen ~= '' and string.sub(request or '', 1, 5) ~= '[1,0,' then
   return -3
 end
 -- Until the record is written, the command tries again: what can fail comes first (a key of another type), the mark goes last.
-local isFirst = version == '1' -- It has only the wake-up of the acceptance to take out.
 local function wakeIn(list, atMs, mayWait)
   if atMs ~= '' then
     redis.call('ZADD', list, atMs, member)
@@ -38,7 +38,7 @@ local function wakeIn(list, atMs, mayWait)
     redis.call('ZREM', list, member)
   end
 end
-wakeIn(due, expiryMs, not isFirst)
+wakeIn(due, expiryMs, version ~= '1') -- The first commit has only the wake-up of the acceptance to take out.
 wakeIn(reconcile, reconcileMs, true)
 if reason ~= '' then
   redis.call('HSET', review, member, reason)
@@ -48,7 +48,7 @@ end
 if doubtMs ~= '' then
   -- A retry of the operation starts a new horizon; the payment stays in doubt since the first try.
   redis.call('ZADD', inDoubt, 'NX', doubtMs, member)
-elseif not isFirst then
+elseif version ~= '1' then
   redis.call('ZREM', inDoubt, member)
 end
 if before ~= after then
@@ -63,7 +63,7 @@ if event and redis.call('EXISTS', endpoint) == 1 then
   appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event, about, eventMs)
 end
 if result ~= '' then
-  storeResult(idempotency, result)
+  storeResult(idempotency, request, result)
 end
 redis.call('SET', payment, record)
 if before ~= after then

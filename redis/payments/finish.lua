@@ -17,7 +17,7 @@ if not isWith(KEYS[2], ARGV[2], ARGV[3], ARGV[4]) then
   return 0
 end
 -- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
-local isNew = ARGV[1] == '' or storeResult(KEYS[1], ARGV[1])
+local isNew = ARGV[1] == '' or storeResult(KEYS[1], redis.call('GET', KEYS[1]), ARGV[1])
 if KEYS[3] and (versionOf(KEYS[3]) or '') == ARGV[8] then
   redis.call('ZREM', KEYS[4], ARGV[7])
   redis.call('ZREM', KEYS[5], ARGV[7])

@@ -9,8 +9,18 @@
 --
 -- Returns 1, or 0 when it is not listed any more, or a hundred events of its payment wait already: then it is listed.
 -- include append_event
+-- include reason_of
 if given.listed and redis.call('ZREM', keys.undeliverable, given.listed) == 0 then
   return 0
 end
 local nowMs, occurredMs = given.nowMs, given.occurredMs
-return appendEvent(keys.events, keys.deliveries, keys.undeliverable, given.place, nowMs, given.short, given.about, occurredMs) and 1 or 0
+local isDone, outcome =
+  pcall(appendEvent, keys.events, keys.deliveries, keys.undeliverable, given.place, nowMs, given.short, given.about, occurredMs)
+if not isDone then
+  -- A key of another type: the event is not lost.
+  if given.listed then
+    redis.call('ZADD', keys.undeliverable, occurredMs, given.listed)
+  end
+  return redis.error_reply(reasonOf(outcome))
+end
+return outcome and 1 or 0

@@ -47,7 +47,7 @@ export const mutants = {
   },
   'lost-result': {
     description: 'The result is not stored with the idempotency record.',
-    script: replace('  storeResult(idempotency, result)\n', '')
+    script: replace('  storeResult(idempotency, request, result)\n', '')
   },
   'lost-event': {
     description: 'A change of status writes no event.',

@@ -114,5 +114,8 @@ describe('a key of another type', () => {
     }
     expect(await commit()).to.equal('committed')
     expect(await test.redis.hexists(keys.begun(PARTITION), paymentKey)).to.equal(0)
+    const waiting = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
+    expect(waiting, 'one event').to.have.length(1)
+    expect(await test.redis.xlen(keys.deliveries(PARTITION)), 'with its command').to.equal(1)
   })
 })

@@ -240,6 +240,20 @@ describe('undeliverable webhook events in the hands of an operator', () => {
     expect(await listed()).to.deep.equal([ids[3]])
   })
 
+  it('stay listed while the list of the events of their payment is of another type', async () => {
+    const change = aChange(START_MS)
+    const [id] = await giveUp([change])
+    const event = await eventLog().find(id ?? '', [MERCHANT])
+    if (event === null) throw new Error('unreachable')
+    const events = keys.webhookEvents(PARTITION, paymentKeyOf(change.paymentId))
+    await test.redis.set(events, 'x')
+    expect(await eventLog().replay(event).then(String, String)).to.contain('WRONGTYPE')
+    expect(await listed()).to.deep.equal([id])
+    await test.redis.del(events)
+    expect(await eventLog().replay(event)).to.equal(1)
+    expect(await waitingIds(test, [change])).to.deep.equal([id])
+  })
+
   it('stay listed where a hundred events of their payment wait already', async () => {
     const change = aChange(START_MS)
     await giveUp([change])
