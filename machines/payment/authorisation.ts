@@ -68,9 +68,10 @@ export const unknown = inDoubt({
     },
     SALE_AUTHORISED: toPreAuthorizedOrCapturing,
     SALE_GONE: {
-      target: 'failed',
-      actions: ['noteDeclined', 'fail', 'endNotification'],
-      description: 'The issuer declined, or the sale was voided; nothing is charged.'
+      target: 'failed.watched',
+      actions: ['noteDeclined', 'fail', 'endNotification', 'watch'],
+      description:
+        'The issuer declined, or the sale was voided; nothing is charged. The record may be behind: look again.'
     },
     SALE_ABSENT: {
       target: 'failed.watched',

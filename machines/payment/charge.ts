@@ -3,7 +3,7 @@
  * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
  */
 import { queryNetwork, refundSale, review } from './effects.js'
-import { operation, verifiable } from './verification.js'
+import { amountCorrection, operation, verifiable } from './verification.js'
 
 const toRefunding = {
   guard: 'isRefundable',
@@ -22,12 +22,6 @@ const toChargedBack = {
 const externalRefund = {
   actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
   description: 'Refunded outside this service: note it, list the payment for manual review, and query again.'
-} as const
-
-/** What a correction of the captured amount does, wherever it leads. */
-const amountCorrection = {
-  actions: ['noteCorrection', review('figures_differ'), queryNetwork],
-  description: 'Another amount was captured: take it over, list the payment for manual review, and query again.'
 } as const
 
 const refundReversal = {

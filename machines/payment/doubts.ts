@@ -76,13 +76,16 @@ export const keepDoubt: Change = args => {
   return beginDoubt(args)
 }
 
-/** A sale that the network did not know for the whole horizon is queried once more, much later. */
-export const watch: Change = ({ context: { policy }, event }) => ({
-  reconciliation: {
-    ...untried(policy, event.nowMs),
-    nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs
+/**
+ * The record alone says that there is no sale: it is queried once more, when it can't be behind any more; if the network did
+ * not know the sale for the whole horizon, much later.
+ */
+export const watch: Change = ({ context: { policy }, event }) => {
+  const horizons = event.type === 'SALE_ABSENT' ? LATE_CHECK_HORIZONS : 1
+  return {
+    reconciliation: { ...untried(policy, event.nowMs), nextAtMs: event.nowMs + horizons * policy.notFoundHorizonMs }
   }
-})
+}
 
 /** The network reports something about a payment that failed: its record may show a sale soon. */
 export const watchReport: Change = ({ context: { policy }, event }) => ({
@@ -173,7 +176,7 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
 
 export const endNotification: Change = () => ({ notification: null })
 
-/** When `watch` queries a sale again: six horizons later, an hour by default. */
+/** When `watch` queries again a sale that was not found: an hour later by default. */
 const LATE_CHECK_HORIZONS = 6
 
 /** A doubt that no try of ours began. */

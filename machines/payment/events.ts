@@ -104,7 +104,7 @@ export type Finding =
   /** It is not in the record, and no try of it can be booked any more. `isRefused`: the network said so. */
   | Event<'OPERATION_NOT_BOOKED', { isRefused: boolean } & Concluded & MaybeShown>
   | Event<'CHARGED_BACK', Shown>
-  /** Another amount was captured. `isRefunded`: nothing of it is left to refund. */
+  /** Another amount was authorised or captured. `isRefunded`: nothing of it is left to refund. */
   | Event<'AMOUNT_CORRECTED', { isRefunded: boolean } & Shown>
   /** Refunds that were approved are denied afterwards; `refundedCents` are left. */
   | Event<'REFUND_REVERSED', { refundedCents: number } & Shown>

@@ -4,7 +4,7 @@
  */
 import { captureSale, queryNetwork, review, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { inDoubt, operation, verifiable } from './verification.js'
+import { amountCorrection, inDoubt, operation, verifiable } from './verification.js'
 
 export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',
@@ -54,6 +54,7 @@ export const preAuthorized = verifiable({
         description: 'Voided without us: the record counts. List the payment for manual review.'
       }
     ],
+    AMOUNT_CORRECTED: amountCorrection,
     CONTRADICTED: {
       guard: 'isDue',
       target: 'expired.released',

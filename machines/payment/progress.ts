@@ -5,13 +5,21 @@
  */
 
 import type { Operation, PaymentTerms, ReviewReason } from '../model.js'
-import { isLive } from '../network.js'
+import { isLive, type Sale } from '../network.js'
 import { reviewAfter } from './conclusions.js'
-import type { Figures, PaymentArgs } from './context.js'
+import type { Figures, PaymentArgs, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 import { failureOf } from './failures.js'
 import { withElsewhere, withNewRefund, withOperationIn, withReversal } from './refunds.js'
-import { authorizedCentsOf, knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
+import {
+  authorizedCentsOf,
+  isAuthorisedOtherwise,
+  knownVoidedCents,
+  lessAuthorizedCents,
+  refundAmountCents,
+  saleOf,
+  shownCapturedCents
+} from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
 
@@ -25,7 +33,7 @@ export const noteAuthorised: Change = ({ context: { terms, figures }, event }) =
     references: referencesOf(event) ?? figures.references,
     authorizedAtMs: event.nowMs,
     expiresAtMs: terms.captureMode === 'manual' ? windowEndMs(terms, event) : null,
-    authorizedCents: sale !== null && sale.amountCents < terms.amountCents ? sale.amountCents : null,
+    authorizedCents: sale === null ? null : lessAuthorizedCents(terms, sale),
     error: null,
     ...differingIf(sale !== null && sale.amountCents !== terms.amountCents, figures)
   }
@@ -42,9 +50,13 @@ export const noteCaptured: Change = ({ context, event }) => {
   const isUnasked = kind === 'authorization' && terms.captureMode === 'manual'
   const captured = { capturedAtMs: event.nowMs, references: mergedReferences(figures, event) }
   if (sale === null) return { ...captured, capturedCents: askedCents, ...differingIf(isUnasked, figures) }
-  const isDiffering = sale.capturedCents !== askedCents || (sale.voidedCents ?? 0) !== knownVoidedCents(figures)
+  const isDiffering =
+    sale.capturedCents !== askedCents ||
+    (sale.voidedCents ?? 0) !== knownVoidedCents(figures) ||
+    isAuthorisedOtherwise(context, sale)
   return {
     ...captured,
+    ...authorisedBy(context, sale),
     ...noteVoidedElsewhere({ context, event }),
     capturedCents: Math.min(sale.capturedCents, terms.amountCents),
     ...differingIf(isUnasked || isDiffering, figures)
@@ -54,17 +66,20 @@ export const noteCaptured: Change = ({ context, event }) => {
 /** The hold is gone. A notification stays: it may be about another sale. */
 export const noteCanceled: Change = ({ event }) => ({ canceledAtMs: event.nowMs })
 
-/** The running refund is done. A record with another refunded amount goes to manual review. */
+/** The running refund is done. A record with another refunded or authorised amount goes to manual review. */
 export const noteRefunded: Change = ({ context, event }) => {
   const { figures } = context
   const sale = saleOf(event)
   const refundedCents = figures.refundedCents + figures.operation.amountCents
   const after = { ...figures, refundedCents }
+  const refunded = { refundedCents, refundedAtMs: event.nowMs }
+  if (sale === null) return refunded
+  const isRefundedOtherwise = sale.voidedCents !== null && sale.voidedCents !== knownVoidedCents(after)
   return {
-    refundedCents,
-    refundedAtMs: event.nowMs,
+    ...refunded,
+    ...authorisedBy(context, sale),
     ...noteVoidedElsewhere({ context: { ...context, figures: after }, event }),
-    ...differingIf(sale !== null && sale.voidedCents !== null && sale.voidedCents !== knownVoidedCents(after), figures)
+    ...differingIf(isRefundedOtherwise || isAuthorisedOtherwise(context, sale), figures)
   }
 }
 
@@ -82,10 +97,16 @@ export const noteVoidedElsewhere: Change = ({ context: { figures }, event }) => 
   return { refunds: withElsewhere(figures, Math.max(0, voidedCents - figures.refundedCents), event.nowMs) }
 }
 
-/** Another amount was captured. */
+/** Another amount was authorised or captured. */
 export const noteCorrection: Change = ({ context, event }) => {
   const sale = saleOf(event)
-  return sale === null ? {} : { capturedCents: shownCapturedCents(context, sale) }
+  if (sale === null) return {}
+  return { ...authorisedBy(context, sale), capturedCents: shownCapturedCents(context, sale) }
+}
+
+/** An answer may have left out what was authorised; the record shows it. */
+function authorisedBy(context: PaymentContext, sale: Sale): Partial<Figures> {
+  return isAuthorisedOtherwise(context, sale) ? { authorizedCents: lessAuthorizedCents(context.terms, sale) } : {}
 }
 
 /** Takes the references of a live sale without any other change. A payment keeps the sale that it has. */

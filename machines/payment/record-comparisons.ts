@@ -5,8 +5,15 @@
 import type { Payment } from '../model.js'
 import { isLive, type Sale } from '../network.js'
 import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
-import { knownVoidedCents, shownCapturedCents, voidedElsewhereCents, voidedOf } from './sums.js'
-import { isBeyondHorizon, nextTry } from './tries.js'
+import {
+  isAuthorisedOtherwise,
+  knownVoidedCents,
+  lessAuthorizedCents,
+  shownCapturedCents,
+  voidedElsewhereCents,
+  voidedOf
+} from './sums.js'
+import { isBeyondHorizon, mayArrive, nextTry } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 
 export interface Known extends Payment {
@@ -30,7 +37,11 @@ const ofFailure: Compare = (known, answer) => {
 const ofHold: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'authorised':
-      if (!isLapsed(known, answer)) return nothingNew(known, answer)
+      if (!isLapsed(known, answer)) {
+        return isCorrected(known, answer.sale)
+          ? { ...asFinding('AMOUNT_CORRECTED', answer), isRefunded: false }
+          : nothingNew(known, answer)
+      }
       // A recent report may be about a capture that the record does not show yet: no void until that is clear.
       return isChangeAwaited(known, answer) ? unclear(answer) : asFinding('HOLD_LAPSED', answer)
     case 'captured':
@@ -98,12 +109,16 @@ function takenForOthersCents({ terms, progress, policy }: Known): number {
   return (others?.concludedAtMs ?? 0) < (policy.unvouchedBeforeMs ?? 0) ? 0 : (others?.amountCents ?? 0)
 }
 
-/** The record shows the sale as it was before the operation. */
+/** The record shows the sale as it was before the operation. A capture of more than is held can't be booked: no further try. */
 function asBefore(known: Known, answer: FoundEvent): Finding {
-  const next = nextTry(known, known.policy, answer.nowMs)
-  if (next === 'send') return asFinding('OPERATION_MISSING', answer)
-  if (next === 'wait') return asFinding('RECORD_LAGS', answer)
-  const isRefused = known.progress.reconciliation?.refusedMs !== null
+  const { progress, policy } = known
+  const { operation, reconciliation } = progress
+  const isTooMuch = operation.kind === 'capture' && operation.amountCents > answer.sale.amountCents
+  const next = nextTry(known, policy, answer.nowMs)
+  if (next === 'send' && !isTooMuch) return asFinding('OPERATION_MISSING', answer)
+  const isOpen = reconciliation !== null && mayArrive(reconciliation, policy, answer.nowMs)
+  if (next === 'wait' || isOpen) return asFinding('RECORD_LAGS', answer)
+  const isRefused = isTooMuch || reconciliation?.refusedMs !== null
   return { ...asFinding('OPERATION_NOT_BOOKED', answer), isRefused }
 }
 
@@ -150,7 +165,7 @@ const ofCharge: Compare = (known, answer) => {
   const voided = voidedOf(sale, [knownCents])
   const voidedCents = voided?.cents ?? knownCents
   if (progress.refundedCents > 0 && voidedCents < knownCents) return ofMissingRefund(known, answer, voidedCents)
-  if (isCapturedOtherwise(known, sale)) {
+  if (isCorrected(known, sale)) {
     const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
     return { ...asFinding('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
   }
@@ -240,15 +255,23 @@ function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
   return notification?.reported !== 'denied_refund' && isChangeAwaited(known, answer)
 }
 
-/**
- * Another amount was captured than the payment has. One that can't be taken over as it is goes to manual review once.
- * Ignores captured less voided: the acquirer may report net amounts.
- */
-function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
-  const { capturedCents, reviewReason } = progress
+/** Another amount was authorised or captured. One that can't be taken over as it is goes to manual review once. */
+function isCorrected({ terms, progress }: Known, sale: Sale): boolean {
+  const { authorizedCents, capturedCents, reviewReason } = progress
+  const context = { terms, figures: progress }
+  const isUnlisted = reviewReason === null
+  const isAuthorisedNew = lessAuthorizedCents(terms, sale) !== authorizedCents
+  const isCapturedNew = shownCapturedCents(context, sale) !== capturedCents
+  return (
+    (isAuthorisedOtherwise(context, sale) && (isUnlisted || isAuthorisedNew)) ||
+    (isCapturedOtherwise(progress, sale) && (isUnlisted || isCapturedNew))
+  )
+}
+
+/** Ignores captured less voided: the acquirer may report net amounts. */
+function isCapturedOtherwise({ capturedCents }: Known['progress'], sale: Sale): boolean {
   const netCents = sale.status === 'captured' ? capturedCents - (sale.voidedCents ?? 0) : capturedCents
-  if ([0, capturedCents, netCents].includes(sale.capturedCents)) return false
-  return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
+  return ![0, capturedCents, netCents].includes(sale.capturedCents)
 }
 
 /** Something was reported, or answered to an operation, so recently that the record may not show it yet. */

@@ -1,6 +1,6 @@
 /** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
 import type { PaymentTerms, Refund } from '../model.js'
-import type { Sale } from '../network.js'
+import { isLive, type Sale } from '../network.js'
 import type { Figures, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 
@@ -43,6 +43,22 @@ export function voidedOf(
   const isRestFitting = expectedCents.includes(voidedCents - restCents)
   if (isPlainFitting && isRestFitting) return undefined
   return isRestFitting ? { cents: voidedCents - restCents, isRestCounted: true } : plain
+}
+
+/**
+ * Another amount was authorised than the payment has. A captured sale may show what was captured in its place: the manual
+ * doesn't say.
+ */
+export function isAuthorisedOtherwise(
+  { terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>,
+  sale: Sale
+): boolean {
+  return isLive(sale) && ![authorizedCentsOf(terms, figures), sale.capturedCents].includes(sale.amountCents)
+}
+
+/** What the record shows as authorised, if that is less than was asked for; else null. More can't be captured. */
+export function lessAuthorizedCents(terms: Pick<PaymentTerms, 'amountCents'>, { amountCents }: Sale): number | null {
+  return amountCents < terms.amountCents ? amountCents : null
 }
 
 /** What is left to refund. What was refunded outside this service can't be refunded again. */

@@ -34,6 +34,13 @@ const verification = {
   }
 } as const
 
+/** What a correction by the record does, wherever it leads. */
+export const amountCorrection = {
+  actions: ['noteCorrection', review('figures_differ'), queryNetwork],
+  description:
+    'Another amount was authorised or captured: take it over, list the payment for manual review, and query again.'
+} as const
+
 const noOutcome = (target: 'reconciling' | 'unknown') => ({
   UNPROVEN: {
     target,

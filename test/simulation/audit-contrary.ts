@@ -5,7 +5,14 @@
 import { orderIdOf } from '../../machines/network.js'
 import { knownVoidedCents } from '../../machines/payment/sums.js'
 import type { ContraryCall, Deviation } from '../support/contrary-acquirer.js'
-import { APPROVED_LATE, NAMED_OTHERWISE, REFUNDED_MORE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
+import {
+  APPROVED_IN_PART,
+  APPROVED_LATE,
+  NAMED_OTHERWISE,
+  REFUNDED_MORE,
+  REFUSED_AND_BOOKED
+} from '../support/contrary-kinds.js'
+import { leftOf } from '../support/contrary-plan.js'
 import { type ContrarySale, Wire } from '../support/contrary-wire.js'
 import { auditPace } from './audit-pace.js'
 import {
@@ -79,14 +86,24 @@ function auditFigures({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: Payme
   return problems.map(problem => `figures differ and it is not listed: ${life.id} ${problem}`)
 }
 
-/** Another amount was refunded, no answer told of it, and the account leaves it out in all its records. */
+/**
+ * Something was done other than asked, and nothing told of it: the answer left it out, and no query followed; or the account
+ * leaves out in all its records what was voided, and no answer told of it, or a false one.
+ */
 function isUnknowable(acquirer: Books, { id }: PaymentLife): boolean {
-  return acquirer.deviations.some(
-    ({ orderId, saleId, toldAtMs }) =>
-      orderId === orderIdOf(id) &&
-      toldAtMs === null &&
-      acquirer.sales.get(saleId)?.kinds.includes('never shows what is voided') === true
+  const sales = acquirer.ofOrder(orderIdOf(id))
+  const isUntold = acquirer.deviations.some(
+    ({ orderId, toldAtMs, isLeftOut, shownAtMs }) =>
+      orderId === orderIdOf(id) && toldAtMs === null && (isLeftOut ? shownAtMs === null : sales.some(isNeverShown))
   )
+  return (
+    isUntold ||
+    sales.some(sale => isNeverShown(sale) && sale.kinds.includes('says done, books nothing, and says so later'))
+  )
+}
+
+function isNeverShown({ kinds }: ContrarySale): boolean {
+  return kinds.includes('never shows what is voided')
 }
 
 function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {
@@ -137,7 +154,7 @@ function listedWithinMs(what: string, sale: ContrarySale | undefined): number {
 }
 
 /**
- * A lapsed hold is released, in spite of a refusal; a refund that was refused and booked, or booked too high, took the place of
+ * A lapsed hold is released, in spite of a refusal; of a sale approved in part nothing is left; a refund that was refused and booked, or booked too high, took the place of
  * the next one, which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
  * declined a sale, and the record of the approval is all that the service has seen.
  */
@@ -150,10 +167,16 @@ function isHarmless(
   const isEqual = (): boolean => differencesOf(acquirer, life).length === 0
   const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
   if (isReleased || (what === REFUSED_AND_BOOKED && isEqual())) return true
+  if (what === APPROVED_IN_PART && isEqual()) return isOver(acquirer.sales.get(saleId))
   const refundedCents = acquirer.sales.get(saleId)?.voidedCents ?? 0
   if (what === REFUNDED_MORE && refundedCents <= askedRefundCents(records, life)) return isEqual()
   if (what === APPROVED_LATE && isEqual()) return !history.some(({ event }) => event === 'DECLINED')
   return what === NAMED_OTHERWISE && progress.references.saleId === saleId
+}
+
+/** Nothing of it is left, or all of it was captured, which the merchant asked for. */
+function isOver(sale: ContrarySale | undefined): boolean {
+  return sale !== undefined && (leftOf(sale) === 0 || sale.capturedCents === sale.amountCents)
 }
 
 /** Nothing is told as failed that is booked, unless it was found and listed. */

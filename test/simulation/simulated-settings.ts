@@ -37,7 +37,7 @@ const SETTINGS = {
   // Few, so that endpoints are full.
   WEBHOOK_CONCURRENCY: '2',
   // Many, so that no trouble lasts until an event is given up.
-  WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
+  WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(400)}`,
   AUTHORISE_WITHIN_MS: '20000'
 }
 /** A window of 84,375 ms, in days that a binary fraction can hold. */

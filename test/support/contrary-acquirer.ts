@@ -7,6 +7,7 @@
  */
 import { type ContraryKind, planOf, queriedBy, shownBy } from './contrary-kinds.js'
 import { type Dice, leftOf, type Plan, type Verb } from './contrary-plan.js'
+import { isLeftOut } from './contrary-vague.js'
 import {
   type ContrarySale,
   createdAnswer,
@@ -45,6 +46,8 @@ export interface Deviation {
   readonly atMs: number
   /** When the answer to the call said so; null: it did not, or was lost. */
   toldAtMs: number | null
+  /** The answer left out a field about money: only a query can tell. */
+  readonly isLeftOut: boolean
   /** When a query first showed the sale as it is. */
   shownAtMs: number | null
 }
@@ -64,11 +67,16 @@ interface AskedSale {
   }
 }
 
-interface NotedCall {
+interface PlannedCall {
   readonly askedCents: number
   readonly plan: Plan
   /** The sale before it; null: there was none. */
   readonly before: ContrarySale | null
+}
+
+interface NotedCall extends PlannedCall {
+  /** The answer lacks a field about money that it would have. */
+  readonly isLeftOut: boolean
 }
 
 /** As in the sandbox, the last digit of the card decides (documents, test cards). */
@@ -144,18 +152,21 @@ export class ContraryAcquirer {
     const isApproved = !DENIED_CARD.test(asked.CreditCard.CardNumber)
     const plan = planOf({ verb: 'sale', sale: unbooked, cents: isApproved ? askedCents : 0, askedCents, dice })
     const sale = plan.cents > 0 ? sold(unbooked, plan) : { ...unbooked, status: plan.unapprovedStatus ?? Wire.denied }
-    this.#note('sale', sale, { askedCents, plan, before: null })
+    const honest = createdAnswer(sale)
+    const answer = this.#answerOf(sale, plan, honest)
+    this.#note('sale', sale, { askedCents, plan, before: null, isLeftOut: isLeftOut(honest, answer) })
     if (plan.cents > 0 || plan.unapprovedStatus !== null) this.book(sale)
     if (plan.isTwice && plan.cents > 0) this.#sellAgain(sale, plan)
-    if (plan.finallyMs !== null) this.#approveLate(sale, plan, plan.finallyMs)
-    return this.#answerOf(sale, plan, createdAnswer(sale))
+    // What another kind had approved in part is decided.
+    if (plan.finallyMs !== null && plan.cents === 0) this.#approveLate(sale, plan, plan.finallyMs)
+    return answer
   }
 
   /** The same order once more, under another id. */
   #sellAgain(sale: ContrarySale, plan: Plan): void {
     const second = { ...sale, saleId: this.#newSaleId() }
     this.book(second)
-    this.#deviate(second, 'a second sale', { ...plan, isTold: false })
+    this.#deviate(second, 'a second sale', { plan: { ...plan, isTold: false }, isLeftOut: false })
     this.#notify(second, plan)
   }
 
@@ -164,7 +175,7 @@ export class ContraryAcquirer {
       const approved = sold(sale, { ...plan, cents: sale.askedCents })
       this.#keepBehind(sale.saleId, plan.unapprovedStatus === null ? null : sale, plan)
       this.book(approved)
-      if (plan.deviation !== null) this.#deviate(approved, plan.deviation, plan)
+      if (plan.deviation !== null) this.#deviate(approved, plan.deviation, { plan, isLeftOut: false })
     })
   }
 
@@ -192,12 +203,14 @@ export class ContraryAcquirer {
     if (plan.bookedAfterMs > 0 && plan.cents > 0) return this.#bookLater(verb, sale, { askedCents, plan, before: sale })
     const booked = plan.cents > 0 ? operatedOn(verb, sale, plan.cents, dice) : sale
     this.book(booked)
-    this.#note(verb, booked, { askedCents, plan, before: sale })
     const amounts = plan.deviation !== null && plan.isTold ? { CapturedAmount: booked.capturedCents } : {}
-    return this.#answerOf(booked, plan, operationAnswer(booked, doneCode(verb, booked, dice), amounts))
+    const honest = operationAnswer(booked, doneCode(verb, booked, dice), amounts)
+    const answer = this.#answerOf(booked, plan, honest)
+    this.#note(verb, booked, { askedCents, plan, before: sale, isLeftOut: isLeftOut(honest, answer) })
+    return answer
   }
 
-  #bookLater(verb: 'capture' | 'void', sale: ContrarySale, { askedCents, plan }: NotedCall): WireAnswer {
+  #bookLater(verb: 'capture' | 'void', sale: ContrarySale, { askedCents, plan }: PlannedCall): WireAnswer {
     const call = this.#log(verb, sale, askedCents, 0)
     this.#outside.later(plan.bookedAfterMs, () => {
       const now = this.sales.get(sale.saleId) ?? sale
@@ -209,10 +222,11 @@ export class ContraryAcquirer {
     return this.#answerOf(sale, plan, operationAnswer(sale, '0'))
   }
 
-  #note(verb: Verb, booked: ContrarySale, { askedCents, plan, before }: NotedCall): void {
+  #note(verb: Verb, booked: ContrarySale, call: NotedCall): void {
+    const { askedCents, plan, before } = call
     this.#log(verb, booked, askedCents, plan.cents)
     if (plan.cents > 0) this.#keepBehind(booked.saleId, before, plan)
-    if (plan.cents > 0 && plan.deviation !== null) this.#deviate(booked, plan.deviation, plan)
+    if (plan.cents > 0 && plan.deviation !== null) this.#deviate(booked, plan.deviation, call)
     this.#notify(booked, plan)
   }
 
@@ -226,9 +240,12 @@ export class ContraryAcquirer {
     if (behindMs > 0) this.#behind.set(saleId, { sale, untilMs: this.#outside.nowMs() + behindMs })
   }
 
-  #deviate({ saleId, orderId }: ContrarySale, what: string, { isLost, isTold }: Plan): void {
+  #deviate(sale: ContrarySale, what: string, { plan, isLeftOut }: Pick<NotedCall, 'plan' | 'isLeftOut'>): void {
+    const { saleId, orderId } = sale
     const atMs = this.#outside.nowMs()
-    this.deviations.push({ saleId, orderId, what, atMs, toldAtMs: isTold && !isLost ? atMs : null, shownAtMs: null })
+    const isHeard = !plan.isLost
+    const toldAtMs = isHeard && plan.isTold && !isLeftOut ? atMs : null
+    this.deviations.push({ saleId, orderId, what, atMs, toldAtMs, isLeftOut: isHeard && isLeftOut, shownAtMs: null })
   }
 
   #notify({ saleId }: ContrarySale, { notifiesMs }: Plan): void {

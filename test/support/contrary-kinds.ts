@@ -26,6 +26,9 @@ import {
 /** What the acquirer did other than it said: the sale was approved after the answer that declined it. */
 export const APPROVED_LATE = 'approved after it was declined'
 
+/** The deviation that concerns the merchant as long as something of the sale is left. */
+export const APPROVED_IN_PART = 'a part was approved'
+
 /** The deviation that shows only if the answer to the sale was heard. */
 export const NAMED_OTHERWISE = 'another sale in the record than in the answer'
 
@@ -95,7 +98,7 @@ const behaviours = {
   'approves a part': {
     sale: ({ cents, dice }) => ({
       cents: Math.floor(cents / 2),
-      deviation: 'a part was approved',
+      deviation: APPROVED_IN_PART,
       isLost: dice.chance(0.3)
     })
   },

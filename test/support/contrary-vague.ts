@@ -111,17 +111,37 @@ export function inCapitals(honest: WireAnswer): WireAnswer {
   return { ...honest, body: JSON.stringify(twice) }
 }
 
-/** The same answer without one of its fields. */
+/**
+ * The same answer without one of its fields. Not without an amount that was voided: in an account that shows it above zero only,
+ * the record would say that nothing was voided. An account that never shows it is a kind of its own.
+ */
 export function withoutOne(honest: WireAnswer, dice: Dice): WireAnswer {
   return withPayment(honest, fields => {
     const left = dice.between(0, Object.keys(fields).length - 1)
-    return Object.fromEntries(Object.entries(fields).filter((_, index) => index !== left))
+    const isKept = ([name, value]: [string, unknown], index: number): boolean =>
+      index !== left || (name === 'VoidedAmount' && value !== 0)
+    return Object.fromEntries(Object.entries(fields).filter(isKept))
   })
 }
 
 /** The same answer with other figures or names. */
 export function withOthers(honest: WireAnswer, others: object): WireAnswer {
   return withPayment(honest, fields => ({ ...fields, ...others }))
+}
+
+const ABOUT_MONEY = ['Status', 'Amount', 'CapturedAmount', 'Currency']
+
+/** The answer is the honest one without a field, and that is about money. */
+export function isLeftOut(honest: WireAnswer, answer: WireAnswer): boolean {
+  const [whole, left] = [fieldsOf(honest), fieldsOf(answer)]
+  const missing = Object.keys(whole).filter(name => !(name in left))
+  return missing.length === 1 && answer.status === honest.status && missing.some(name => ABOUT_MONEY.includes(name))
+}
+
+function fieldsOf(answer: WireAnswer): Record<string, unknown> {
+  const body = bodyOf(answer)
+  if (typeof body !== 'object' || body === null) return {}
+  return { ...('Payment' in body ? (body.Payment as object) : body) }
 }
 
 function withPayment(honest: WireAnswer, change: (fields: WireRecord['Payment']) => WireRecord['Payment']): WireAnswer {

@@ -19,6 +19,8 @@ export interface Meaning {
   readonly status?: PaymentStatus
   readonly phase?: string | null
   readonly effect?: string | null
+  /** Null: all that was asked for. */
+  readonly authorised?: number | null
   readonly captured?: number
   readonly refunded?: number
   readonly operation?: string
@@ -110,6 +112,7 @@ function flat(decision: Decision): Meaning {
     status: progress.status,
     phase: progress.phase,
     effect: effect === null ? null : 'amountCents' in effect ? `${effect.kind} ${effect.amountCents}` : effect.kind,
+    authorised: progress.authorizedCents,
     captured: progress.capturedCents,
     refunded: progress.refundedCents,
     operation: `${progress.operation.kind} ${progress.operation.state}`,

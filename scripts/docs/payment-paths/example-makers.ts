@@ -15,7 +15,7 @@ function sale(payment: Payment, status: Sale['status'], changes: Partial<Sale> =
   return {
     references,
     status,
-    amountCents: terms.amountCents,
+    amountCents: progress.authorizedCents ?? terms.amountCents,
     currency: terms.currency,
     capturedCents: status === 'captured' || status === 'voided' ? capturedCents : 0,
     voidedCents: status === 'voided' ? capturedCents : progress.refundedCents,

@@ -82,6 +82,11 @@ const examples: readonly Example[] = [
   ['FOUND/authorised', 'found authorised', found('authorised')],
   ['FOUND/authorised/due', 'still authorised when another try is due', nextTryDue(found('authorised'))],
   ['FOUND/authorised/silent', 'still authorised, beyond the horizon', beyondHorizon(found('authorised'))],
+  [
+    'FOUND/authorised/less',
+    'found with less authorised',
+    found('authorised', ({ terms }) => ({ amountCents: terms.amountCents - 1 }))
+  ],
   ['FOUND/authorised/duplicate', 'found twice, authorised', found('authorised', () => ({}), 'sale-2')],
   ['FOUND/captured', 'found captured', found('captured')],
   ['FOUND/captured/foreign', 'found in another currency', found('captured', () => ({ currency: 'USD' }))],

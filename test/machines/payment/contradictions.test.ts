@@ -183,6 +183,18 @@ const tables: Readonly<Record<string, Rows>> = {
       { status: 'partially_refunded', refunded: 300, wake: 60_000, result: 'succeeded' }
     ]
   },
+  'more authorised than was asked for': {
+    'is listed, and is not captured': [
+      inStatus('pre_authorized', reported()),
+      found('authorised', { amountCents: 2_000, capturedCents: 0 }),
+      { status: 'pre_authorized', authorised: null, effect: 'query', ...listed }
+    ],
+    'is listed once': [
+      inStatus('pre_authorized', { ...own(NOW - policy.notFoundHorizonMs), ...listed }),
+      found('authorised', { amountCents: 2_000, capturedCents: 0 }),
+      { authorised: null, effect: null }
+    ]
+  },
   'less authorised than was asked for': {
     'can be captured up to that amount': [
       inStatus('unknown', { mode: 'manual' }),
@@ -193,6 +205,46 @@ const tables: Readonly<Record<string, Rows>> = {
       'unknown',
       found('authorised', { amountCents: 700, capturedCents: 0 }),
       { status: 'capturing', effect: 'capture 700', ...listed }
+    ],
+    'is taken over by a hold whose answer left it out': [
+      inStatus('pre_authorized', reported()),
+      found('authorised', { amountCents: 700, capturedCents: 0 }),
+      { status: 'pre_authorized', authorised: 700, effect: 'query', isChanged: true, ...listed }
+    ],
+    'is passed over once it is taken over': [
+      inStatus('pre_authorized', { ...own(NOW - policy.notFoundHorizonMs), authorizedCents: 700, ...listed }),
+      found('authorised', { amountCents: 700, capturedCents: 0 }),
+      { authorised: 700, effect: null }
+    ],
+    'is taken over by a capture in doubt': [
+      inStatus('capturing', inDoubt('capture', 600)),
+      found('captured', { amountCents: 700, capturedCents: 600 }),
+      { status: 'captured', authorised: 700, captured: 600, ...listed }
+    ],
+    'is taken over after a capture of a part': [
+      inStatus('captured', { ...own(), capturedCents: 600 }),
+      found('captured', { amountCents: 700, capturedCents: 600 }),
+      { status: 'captured', authorised: 700, captured: 600, effect: 'query', ...listed }
+    ],
+    'is taken over by a refund in doubt': [
+      inStatus('refunding', { ...inDoubt('refund', 300), capturedCents: 600 }),
+      found('captured', { amountCents: 700, capturedCents: 600, voidedCents: 300 }),
+      { status: 'partially_refunded', authorised: 700, captured: 600, refunded: 300, ...listed }
+    ],
+    'is not told by a record with the captured amount in its place': [
+      inStatus('captured', { ...own(NOW - policy.notFoundHorizonMs), capturedCents: 600 }),
+      found('captured', { amountCents: 600, capturedCents: 600 }),
+      { status: 'captured', authorised: null, captured: 600, reviewReason: null, wake: null }
+    ],
+    'is not asked for more once the record shows it': [
+      inStatus('capturing', inDoubt('capture', 1_000)),
+      found('authorised', { amountCents: 700, capturedCents: 0 }),
+      { status: 'capturing', phase: 'reconciling', effect: null }
+    ],
+    'ends a capture of more at the horizon': [
+      inStatus('capturing', { ...inDoubt('capture', 1_000), mode: 'manual' }),
+      { ...found('authorised', { amountCents: 700, capturedCents: 0 }), nowMs: LATER },
+      { status: 'pre_authorized', result: 'failed', error: 'provider_rejected' }
     ],
     'refuses a capture above that amount': [
       inStatus('pre_authorized', { authorizedCents: 700 }),
