@@ -99,13 +99,7 @@ export const contraryMutants = {
   'listed-and-queried-for-ever': {
     description: 'What is listed for its age is queried as often as before.',
     contrary: 'refuses voids in no known words',
-    worker: (deps: WorkerDeps): WorkerDeps => ({
-      ...deps,
-      commits: {
-        ...deps.commits,
-        commit: (write, partition) => deps.commits.commit(dueWithin(write, LONGEST_GAP_MS), partition)
-      }
-    })
+    worker: committing(write => dueWithin(write, LONGEST_GAP_MS))
   },
   'charged-without-a-word': {
     description: 'A sale that was captured, though a hold was asked for, is not listed.',
@@ -135,6 +129,14 @@ function asOwn(outcome: QueryOutcome, saleId: string | null): QueryOutcome {
 
 /** The last gap of the schedule of simulated worlds (simulated-settings.ts). */
 const LONGEST_GAP_MS = 160_000
+
+/** Workers that write another commit than was decided. */
+function committing(change: (write: Commit) => Commit): (deps: WorkerDeps) => WorkerDeps {
+  return deps => ({
+    ...deps,
+    commits: { ...deps.commits, commit: (write, partition) => deps.commits.commit(change(write), partition) }
+  })
+}
 
 /** A commit after which an outcome in doubt is queried at the latest so much later. */
 function dueWithin(write: Commit, maxMs: number): Commit {

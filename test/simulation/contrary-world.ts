@@ -51,7 +51,7 @@ const PAYMENTS_MAX = 5
 const SHARE = 0.7
 /** An acquirer that leaves a field out does so in the whole account. */
 const OF_THE_ACCOUNT: ContraryKind = 'never shows what is voided'
-const TWO_KINDS = 0.3
+const TWO_KINDS = 0.6
 const KILLING = 0.25
 const KILL = 0.004
 const FOREIGN = 0.3

@@ -106,10 +106,10 @@ const unknown: Rows = {
     found('authorised', { status: 'authorised', capturedCents: 0 }),
     { status: 'capturing', effect: 'capture 1000', result: null }
   ],
-  'fails when it was denied': [
+  'fails when it was denied, and is looked at once more when the record can not be behind': [
     'unknown',
     found('denied'),
-    { status: 'failed', error: 'card_declined', result: 'failed' }
+    { status: 'failed', phase: 'watched', error: 'card_declined', result: 'failed', wake: 600_000 }
   ],
   'fails when the record shows that the sale was voided': [
     'unknown',
