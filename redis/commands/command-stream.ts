@@ -91,7 +91,7 @@ export async function ensureGroups<E extends StreamEntry>(
 }
 
 /**
- * Reads up to `count` new commands per stream for `consumer`; an empty answer after `BLOCK_MS` without any.
+ * Reads up to `count` new commands per stream for `consumer`; an empty answer after `blockMs` without any.
  * `blocking` is a connection that does nothing else.
  */
 export async function readCommands<E extends StreamEntry>(
@@ -99,23 +99,14 @@ export async function readCommands<E extends StreamEntry>(
   work: WorkKind<E>,
   consumer: string,
   partitions: readonly number[],
-  count: number
+  count: number,
+  blockMs = BLOCK_MS
 ): Promise<ReadResult<E>> {
   const streams = partitions.map(work.stream)
   const news = partitions.map(() => '>')
+  const group = ['GROUP', work.group, consumer] as const
   const reply = await withCrashPoints('read_commands', () =>
-    blocking.xreadgroup(
-      'GROUP',
-      work.group,
-      consumer,
-      'COUNT',
-      count,
-      'BLOCK',
-      BLOCK_MS,
-      'STREAMS',
-      ...streams,
-      ...news
-    )
+    blocking.xreadgroup(...group, 'COUNT', count, 'BLOCK', blockMs, 'STREAMS', ...streams, ...news)
   )
   const result: ReadResult<E> = { entries: [], unreadable: [], foreign: [] }
   for (const [stream, found] of reply ?? []) {

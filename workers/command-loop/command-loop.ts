@@ -1,10 +1,11 @@
 /** Takes commands from the streams, as many as there are free slots, and writes heartbeats. */
 import { setMaxListeners } from 'node:events'
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { ensureGroups, lostCommands, readCommands } from '../../redis/commands/command-stream.js'
+import { ensureGroups, lostCommands, type ReadResult, readCommands } from '../../redis/commands/command-stream.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import type { Redis } from '../../redis/connection/connections.js'
+import { isWrongType } from '../../redis/connection/redis-errors.js'
 import { problemOfTurn } from '../../redis/connection/unreachable.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
@@ -29,6 +30,8 @@ export interface CommandLoop {
 }
 
 const RETRY_MS = 250
+/** The shortest that Redis takes: 0 would be for ever. */
+const WITHOUT_WAITING_MS = 1
 /** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
 /** How often a worker looks for entries that were delivered to it and did not arrive (ms). A look costs a read per partition. */
@@ -86,16 +89,24 @@ async function readUntil<E extends StreamEntry>(
 ): Promise<void> {
   const { reads, group, consumer, work } = options
   const stream = work.stream(group[0] ?? 0)
+  const readFrom = async (partitions: readonly number[], blockMs?: number): Promise<ReadResult<E>> => {
+    const count = Math.min(slots.free(), READ_MAX)
+    return await reads.read(stream, redis => readCommands(redis, work, consumer, partitions, count, blockMs))
+  }
   while (!stopping.aborted) {
     await slots.someFree()
     try {
-      const count = Math.min(slots.free(), READ_MAX)
-      const read = await reads.read(stream, redis => readCommands(redis, work, consumer, group, count))
+      const read = await readFrom(group)
       report(undefined)
       await intake.take(read)
     } catch (error) {
       report(error)
       warnRateLimited(options.log, { err: error, partitions: group }, 'commands could not be read')
+      // A key of another type stands where one stream was: the others must not wait until an operator has mended it.
+      for (const partition of isWrongType(error) ? group : []) {
+        await slots.someFree()
+        await readFrom([partition], WITHOUT_WAITING_MS).then(intake.take, () => undefined)
+      }
       await delay(RETRY_MS, stopping)
       // A Redis that restarted without its data has no groups, nor has one whose group was destroyed.
       await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)

@@ -5,7 +5,8 @@
  * - a Redis is unavailable or refuses a right, or the archive that holds the payment: this worker continues after the outage, which does not
  *   count as a delivery
  * - another version wrote the command or the payment: the command is left to a worker of that version
- * - a key has another type than the service gives it: the command waits without a slot, once it is begun it is requeued
+ * - a key has another type than the service gives it: the command waits without a slot, once it is begun it is requeued; neither
+ *   counts as a delivery
  * - a stored value is damaged: the command becomes a dead letter at once
  * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
@@ -143,9 +144,13 @@ class Handling {
     return 'taken'
   }
 
-  readonly #onBegin = (): void => {
+  readonly #onBegin = (): (() => void) => {
+    const before = this.#entry
     const deliveryCount = Math.max(this.#first.deliveryCount, 1)
     this.#entry = { ...this.#first, delivery: '', deliveryCount }
+    return () => {
+      this.#entry = before
+    }
   }
 
   #leave(error: unknown): 'left' {
@@ -158,13 +163,14 @@ class Handling {
   async #requeue(error: unknown): Promise<'returned'> {
     const { log, queue } = this.#deps
     const ids = idsOf(this.#first)
+    const { deliveryCount } = this.#entry
     if (error instanceof LockLost) log.info(ids, 'the lock was lost, the command is requeued')
     else {
-      const deliveryCount = this.#entry.deliveryCount
       log.error({ ...ids, err: error, delivery_count: deliveryCount }, 'the command failed and is requeued')
     }
     await delay(FAILED_RETRY_MS, this.#stopping)
-    return await this.#return(() => queue.requeue(this.#entry))
+    const entry = isWrongType(error) ? { ...this.#entry, deliveryCount: deliveryCount - 1 } : this.#entry
+    return await this.#return(() => queue.requeue(entry))
   }
 
   async #return(move: () => Promise<boolean>): Promise<'returned'> {

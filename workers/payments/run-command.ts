@@ -9,7 +9,7 @@ import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
@@ -91,7 +91,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
 async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: CommandRun): Promise<Next | undefined> {
   const { entry, deps, recorder } = run
   const { payment, statusBefore, operationResult, effect } = decision
-  run.onBegin()
+  const takeBack = run.onBegin()
   const wake = wakeTimes(payment, event.nowMs, policyFor(entry.partition, deps))
   const write = {
     payment,
@@ -104,7 +104,7 @@ async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: C
     begins: isOutcome ? null : entry
   }
   await noteDecline(payment, deps)
-  const written = await commitSurely(write, run)
+  const written = await commitSurely(write, run, takeBack)
   if (written === 'committed') return undefined
   if (written === 'version_conflict') return await startAfterConflict(entry, isOutcome, deps)
   if (written === 'answered') await recorder.finish(null)
@@ -136,13 +136,17 @@ async function finishRefused(code: RefusalCode, isOutcome: boolean, { entry, rec
   return 'ended'
 }
 
-/** Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. */
-async function commitSurely(write: Write, run: CommandRun): Promise<CommitOutcome> {
+/**
+ * Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. Calls
+ * `onUnwritten` when it fails and nothing was written.
+ */
+async function commitSurely(write: Write, run: CommandRun, onUnwritten: () => void): Promise<CommitOutcome> {
   for (let isRepeat = false; ; isRepeat = true) {
     try {
       const written = await run.recorder.commit(write, run.entry.partition)
       return written === 'version_conflict' && isRepeat && (await isStored(write.payment, run)) ? 'committed' : written
     } catch (error) {
+      if (isWrongType(error) && !isRepeat) onUnwritten()
       if (!isRedisUnavailable(error)) throw error
       await delay(COMMIT_RETRY_MS)
     }

@@ -4,6 +4,7 @@ import { fixedKeys, typeOfKey } from '../../../redis/key-types.js'
 import { idempotencyRecord, keys, partitionOf, partitionOfKey, paymentKeyOf } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import type { Finding } from '../../../scripts/operator/doctor/finding.js'
+import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
@@ -27,7 +28,7 @@ describe('while a key of Redis has another type', () => {
   before(async () => {
     service = await startService({ env: { LOG_LEVEL: 'warn', SYNC_WAIT_MS: '500', RATE_LIMIT_PER_SECOND: '0' } })
     durable = await connect(service.redisUrl, 'commands', log)
-    receiver = await startReceiver()
+    receiver = await startReceiver(undefined, readLoopbackTls(service.dataDir))
     await registerHook(service, receiver.url)
     partition = partitionOf(service.merchantId, 16)
     paymentId = (await merchant.create()).payment.id
@@ -85,7 +86,7 @@ describe('while a key of Redis has another type', () => {
   }
 
   async function whileReplaced(key: string, work: () => Promise<void>): Promise<void> {
-    const aside = `{${/\{(.*)\}/.exec(key)?.[1] ?? key}}:aside`
+    const aside = `{${/\{(.*)\}/.exec(key)?.[1] ?? key}}:aside:${key}`
     const isThere = (await durable.exists(key)) === 1
     if (isThere) await durable.rename(key, aside)
     if (typeOfKey(key) === 'string') await durable.rpush(key, 'x')
@@ -126,6 +127,18 @@ describe('while a key of Redis has another type', () => {
     keys.webhookJournal(partition, service.merchantId)
   ]
 
+  it('the payments and events of other partitions go on while a stream is no stream', async () => {
+    const other = (partition + 1) % 16
+    await whileReplaced(keys.commands(other), () =>
+      whileReplaced(keys.deliveries(other), async () => {
+        const { status, payment } = await merchant.create()
+        expect(status).to.equal(201)
+        await until('its event arrives', () => receiver.received.some(({ body }) => body.includes(payment.id)))
+        expect((await service.ops('payments.1', '/readyz')).text).to.contain(keys.commands(other))
+      })
+    )
+  })
+
   it('no request is answered 500, /readyz and doctor name it, and all is well again once it is gone', async () => {
     const found: string[] = []
     const named = new Set<string>()
@@ -136,7 +149,7 @@ describe('while a key of Redis has another type', () => {
           if (status < 500) continue
           if (status !== 503 || retryAfter === null) found.push(`${key}: ${request} ${status}`)
           else if (await isNamed(key)) named.add(key)
-          else found.push(`${key} is not named`)
+          else found.push(`${key} is not named after ${request}`)
         }
       })
       await until(`a create after ${key}`, async () => (await merchant.create()).status === 201)

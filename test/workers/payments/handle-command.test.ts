@@ -106,6 +106,78 @@ describe('a payments worker', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
+  it('sends nothing once its lock is lost, and leaves what it has begun to the next delivery', async () => {
+    let isLost = false
+    const losing = aWorker(test, ({ commits }) => ({
+      lock: { withLock: (_, work) => work({ isLost: () => isLost, onLost: () => () => undefined }) },
+      commits: {
+        ...commits,
+        commit: async (...args) => {
+          const written = await commits.commit(...args)
+          isLost = true
+          return written
+        }
+      }
+    }))
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    expect(await losing.handle(await losing.takeOne())).to.equal('returned')
+    expect(losing.network.asked).to.deep.equal([])
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.sending')
+    await worker.work()
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.reconciling')
+  })
+
+  it('counts no delivery while a key has another type, before its call and after it', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    const key = await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    const outcomesWhileReplaced = async (): Promise<Set<string>> => {
+      const outcomes = new Set<string>()
+      for (let time = 0; time < 5; time++) outcomes.add(await worker.handle(await worker.takeOne()))
+      await test.redis.del(keys.review(PARTITION))
+      return outcomes
+    }
+    await test.redis.set(keys.review(PARTITION), 'no hash')
+    expect([...(await outcomesWhileReplaced())]).to.deep.equal(['left'])
+    worker.network.willAnswer(async () => {
+      await test.redis.set(keys.review(PARTITION), 'no hash')
+      return approvedAndCaptured
+    })
+    expect([...(await outcomesWhileReplaced())]).to.deep.equal(['returned', 'left'])
+    await worker.work()
+    worker.network.willFind(foundCaptured())
+    await worker.wake(payment, worker.clock.atMs + 10_000)
+    expect((await worker.resultOf(key))?.kind).to.equal('succeeded')
+    expect(worker.network.asked).to.deep.equal(['authorise', 'capture 1000', 'query'])
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
+  it('goes on when a commit was written whose answer was lost', async () => {
+    const worker = aWorker(test, ({ commits }) => {
+      let isFirst = true
+      return {
+        commits: {
+          ...commits,
+          commit: async (...args) => {
+            const written = await commits.commit(...args)
+            const isAnswered = !isFirst
+            isFirst = false
+            if (isAnswered) return written
+            throw Object.assign(new Error('Connection is closed.'), { code: 'ECONNRESET' })
+          }
+        }
+      }
+    })
+    const payment = await held(aWorker(test))
+    const key = await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect((await worker.resultOf(key))?.kind).to.equal('succeeded')
+    expect(worker.network.asked).to.deep.equal(['capture 1000'])
+  })
+
   it('continues the capture of a create whose worker died', async () => {
     const dying = aWorker(test)
     const payment = await dying.accept()
