@@ -29,6 +29,8 @@ export interface Meaning {
   readonly wake?: number | null
   readonly result?: string | null
   readonly reviewReason?: string | null
+  /** What is to be verified. */
+  readonly reported?: string | null
   readonly isChanged?: boolean
 }
 
@@ -121,6 +123,7 @@ function flat(decision: Decision): Meaning {
     wake: wake === null ? null : wake - NOW,
     result: operationResult === null ? null : operationResult.result.kind,
     reviewReason: progress.reviewReason,
+    reported: progress.notification?.reported ?? null,
     isChanged: decision.isChanged
   }
 }

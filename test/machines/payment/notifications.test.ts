@@ -104,7 +104,7 @@ const tables: Readonly<Record<string, Rows>> = {
     'is not forgotten for a lesser notification': [
       inStatus('captured', noticed('chargeback')),
       notification,
-      { status: 'captured', effect: 'query', wake: 0 }
+      { status: 'captured', effect: 'query', wake: 0, reported: 'chargeback' }
     ],
     'is listed for manual review when it never shows': [
       inStatus('captured', noticed('chargeback', LONG_AGO)),

@@ -8,6 +8,7 @@ import {
   readCommands,
   requeueCommand
 } from '../../../redis/commands/command-stream.js'
+import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
 import { expiries, fireWakeUps } from '../../../redis/commands/due.js'
 import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
 import {
@@ -120,6 +121,19 @@ describe('command streams', () => {
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(false)
     expect(await deadLetterCommand(test.redis, entry, details)).to.equal(false)
     expect(await read('b')).to.have.lengthOf(1)
+  })
+
+  it('come back once when two operators replay their letter, as begun before', async () => {
+    await acceptOne()
+    const [entry] = await read('a')
+    if (entry === undefined) throw new Error('nothing was read')
+    await deadLetterCommand(test.redis, entry, details)
+    const [letter] = await listDeadLetters(test.redis, PARTITION + 1)
+    const replays = [1, 2].map(() => replayDeadLetter(test.redis, letter?.letterId ?? ''))
+    const outcomes = await Promise.allSettled(replays)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1)
+    expect((await read('b')).map(({ deliveryCount }) => deliveryCount)).to.deep.equal([1])
+    expect(await listDeadLetters(test.redis, PARTITION + 1)).to.deep.equal([])
   })
 
   it('are taken over although some entries are not commands, which become dead letters instead of blocking the rest', async () => {

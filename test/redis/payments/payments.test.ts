@@ -59,6 +59,21 @@ describe('payment store', () => {
     expect(ttlMs).to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
   })
 
+  it('writes the command of a repeated operation again when it has had no result for a minute: it may be lost', async () => {
+    const payment = await accept()
+    await capture(payment)
+    const record = keys.idempotency(PARTITION, recordOf('key-of-the-capture'))
+    const repeatedAfter = async (ageMs: number): Promise<string> => {
+      await test.redis.pexpire(record, RETENTION_MS - ageMs)
+      return (await capture(payment)).kind
+    }
+    expect(await repeatedAfter(50_000)).to.equal('earlier')
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)
+    expect(await repeatedAfter(61_000)).to.equal('accepted')
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(3)
+    expect(await test.redis.pttl(record), 'a life of its own').to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
+  })
+
   it('records a refusal under the key, and puts no command into the stream', async () => {
     const payment = await accept()
     expect(await capture(payment, 'invalid_state')).to.have.property('kind', 'accepted')
