@@ -60,7 +60,8 @@ function recordText(event: LifecycleEvent): string | null {
   const note = 'note' in event ? event.note : undefined
   const sale = saleOf(event)
   if (sale === null || (event.type === 'RECORD_LAGS' && note !== undefined)) return note ?? null
-  const figures = `${sale.status}, captured ${sale.capturedCents}, voided ${sale.voidedCents ?? 'not shown'}`
+  const { status, amountCents, capturedCents, voidedCents } = sale
+  const figures = `${status}, amount ${amountCents}, captured ${capturedCents}, voided ${voidedCents ?? 'not shown'}`
   if (event.type === 'DUPLICATE_SALE') return `duplicate ${event.duplicateSaleId}; own sale ${figures}`
   return note === undefined ? figures : `${note}: ${figures}`
 }
