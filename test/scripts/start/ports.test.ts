@@ -14,9 +14,14 @@ describe('ports', () => {
   afterEach(() => neighbour?.close())
 
   it('gives instance k the base port + 10 (k - 1)', async () => {
-    const base = await freePort()
-    const plan = await planPorts(twoApis, { ...config, port: base })
-    expect([...plan]).to.deep.equal([
+    // Another program may have the second port of a free one.
+    let base = 0
+    let plan: Awaited<ReturnType<typeof planPorts>> | undefined
+    for (let time = 0; time < 5 && plan === undefined; time++) {
+      base = await freePort()
+      plan = await planPorts(twoApis, { ...config, port: base }).catch(() => undefined)
+    }
+    expect([...(plan ?? [])]).to.deep.equal([
       ['api.1', { port: base, host }],
       ['api.2', { port: base + 10, host }]
     ])

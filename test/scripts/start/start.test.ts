@@ -99,7 +99,8 @@ describe('npm start', () => {
       await restarted()
       await truncate(join(dir, 'log'))
       await restarted()
-      expect(await log()).to.match(/payments\.[12] ended by SIGKILL(.|\n)*\n\d+ lines of this output were lost: EFBIG/)
+      const told = /payments\.[12] ended by SIGKILL(.|\n)*\n\d+ lines of this output were lost: EFBIG/
+      await until('it has printed again', async () => told.test(await log()))
       supervisor.kill('SIGTERM')
       await until('nothing is left', isGone)
       expect(existsSync(join(dir, 'stopped'))).to.equal(true)
