@@ -105,7 +105,10 @@ async function readUntil<E extends StreamEntry>(
       // A key of another type stands where one stream was: the others must not wait until an operator has mended it.
       for (const partition of isWrongType(error) ? group : []) {
         await slots.someFree()
-        await readFrom([partition], WITHOUT_WAITING_MS).then(intake.take, () => undefined)
+        // What was read and could not be taken is found by the search for lost commands.
+        await readFrom([partition], WITHOUT_WAITING_MS)
+          .then(intake.take)
+          .catch(() => undefined)
       }
       await delay(RETRY_MS, stopping)
       // A Redis that restarted without its data has no groups, nor has one whose group was destroyed.

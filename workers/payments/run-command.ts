@@ -138,7 +138,7 @@ async function finishRefused(code: RefusalCode, isOutcome: boolean, { entry, rec
 
 /**
  * Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. Calls
- * `onUnwritten` when it fails and nothing was written.
+ * `onUnwritten` when it fails and the payment was not written: commit.lua writes its record last.
  */
 async function commitSurely(write: Write, run: CommandRun, onUnwritten: () => void): Promise<CommitOutcome> {
   for (let isRepeat = false; ; isRepeat = true) {

@@ -1,8 +1,14 @@
 import { expect } from 'chai'
+import { ensureGroups, paymentWork } from '../../../redis/commands/command-stream.js'
+import { connect, disconnect } from '../../../redis/connection/connections.js'
+import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
+import { startCommandLoop } from '../../../workers/command-loop/command-loop.js'
 import { returnEntry } from '../../../workers/command-loop/return-entry.js'
 import { createSlots } from '../../../workers/command-loop/slots.js'
 import { untilFree } from '../../../workers/command-loop/until-free.js'
+import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
 
 const log = createLogger('payments', 'silent')
 
@@ -112,5 +118,40 @@ describe('untilFree', () => {
     setTimeout(() => stopping.abort(), 60)
     expect(await outcomeOf(answers, stopping.signal)).to.equal('stopped')
     expect(await outcomeOf(['done'], AbortSignal.abort())).to.equal('stopped')
+  })
+})
+
+describe('a command loop beside a stream of another type', () => {
+  const test = useRedis()
+
+  it('goes on reading the others, also when an entry of theirs could not be set aside', async () => {
+    await ensureGroups(test.redis, 2, paymentWork)
+    const blocking = await connect(test.url, 'blocking', log)
+    const loop = await startCommandLoop({
+      redis: test.redis,
+      blocking,
+      work: paymentWork,
+      partitions: 2,
+      consumer: 'worker',
+      concurrency: 4,
+      heartbeatMs: 1_000,
+      handle: async () => 'ended',
+      log
+    })
+    try {
+      await test.redis.rename(keys.commands(0), '{p00}:aside')
+      await test.redis.set(keys.commands(0), 'no stream')
+      await test.redis.set(keys.deadLetters(1), 'no stream')
+      await test.redis.xadd(keys.commands(1), '*', 'nonsense', '1')
+      const pending = async (): Promise<boolean> =>
+        Number((await test.redis.xpending(keys.commands(1), paymentWork.group))[0]) === 1
+      await until('the entry is read', pending)
+      await test.redis.del(keys.deadLetters(1))
+      await test.redis.xadd(keys.commands(1), '*', 'nonsense', '2')
+      await until('both are set aside', async () => (await test.redis.xlen(keys.deadLetters(1))) === 2)
+    } finally {
+      await loop.stop()
+      await disconnect(blocking)
+    }
   })
 })
