@@ -5,6 +5,7 @@ import { until } from '../../support/conditions.js'
 import { overTls, type RedisKind, startBehindSentinels, startCluster, startSingle } from '../../support/redis-kinds.js'
 
 const CLIENTS = 60
+const CONNECTING = ['connecting', 'connect', 'ready']
 
 /** As at an expired certificate: the clients of a watch, of a Cluster and of Sentinels come and go while it lasts. */
 describe('a server whose certificate is not trusted', () => {
@@ -18,12 +19,12 @@ describe('a server whose certificate is not trusted', () => {
   ] as const) {
     it(`ends no process whose clients are closed in the middle of a handshake: ${what}`, async () => {
       servers = await overTls(start)
-      const clients = Array.from({ length: CLIENTS }, (_, at) => {
-        const redis = connectInBackground(servers.url, 'commands', createLogger('test', 'silent'), 'REDIS_URL')
-        void delay(at).then(() => redis.disconnect())
-        return redis
-      })
-      await until('all are closed', () => clients.every(({ status }) => status === 'end' || status === 'close'))
+      const clients = Array.from({ length: CLIENTS }, () =>
+        connectInBackground(servers.url, 'commands', createLogger('test', 'silent'), 'REDIS_URL')
+      )
+      await Promise.all(clients.map((redis, at) => delay(at).then(() => redis.disconnect())))
+      // One that was closed between two tries keeps the status of that moment, and tries no more.
+      await until('none connects', () => clients.every(({ status }) => !CONNECTING.includes(status)))
     })
   }
 })
