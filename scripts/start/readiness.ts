@@ -20,10 +20,12 @@ export async function waitUntilReady(
   while (waiting.length > 0) {
     const failed = failure()
     if (failed !== undefined) throw new Error(failed)
-    const states = await Promise.all(waiting.map(async name => ({ name, problem: await problemOf(opsPort(name)) })))
-    const unready = states.filter(state => state.problem !== undefined)
+    const states = await Promise.all(
+      waiting.map(async name => ({ name, reason: await unreadyReason(`http://127.0.0.1:${opsPort(name)}`) }))
+    )
+    const unready = states.filter(({ reason }) => reason !== undefined)
     if (unready.length > 0 && Date.now() > deadline) {
-      const lines = unready.map(({ name, problem }) => `  - ${name}: ${problem}`)
+      const lines = unready.map(({ name, reason }) => `  - ${name}: ${reason}`)
       throw new Error(`Not ready after ${READY_DEADLINE_MS / 1000} s:\n${lines.join('\n')}`)
     }
     waiting = unready.map(state => state.name)
@@ -31,10 +33,10 @@ export async function waitUntilReady(
   }
 }
 
-/** A process that waits for an operator to accept its data has started. */
-async function problemOf(port: number | undefined): Promise<string | undefined> {
+/** Why the process with this ops server is not ready. One that waits for an operator to accept its data has started. */
+export async function unreadyReason(opsUrl: string): Promise<string | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    const response = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(2_000) })
     if (response.status === 200) return undefined
     const text = await response.text()
     const { problems } = JSON.parse(text) as { problems: Readonly<Record<string, string>> }

@@ -28,7 +28,8 @@ interface Answer {
 
 const TRY_TIMEOUT_MS = 10_000
 const PAUSE_FIRST_MS = 50
-const PAUSE_MAX_MS = 800
+/** Such as in a long freeze, in which all clients of a run are without an answer. */
+const PAUSE_MAX_MS = 3_000
 /** After an answer that leaves the outcome open, which may be so for days: thousands who ask each second would be all the load. */
 const OPEN_PAUSE_MAX_MS = 8_000
 const CARDS = [
@@ -40,7 +41,6 @@ const CARDS = [
 ] as const
 const AMOUNT_CENTS = 10_000
 const PART_CENTS = 4_000
-const NO_PAYMENT = '00000000-0000-7000-8000-000000000000'
 
 export class ChaosClient {
   readonly records: RequestRecord[] = []
@@ -101,22 +101,6 @@ export class ChaosClient {
   async read(paymentId: string): Promise<Payment | null> {
     const answer = await this.#get(`/v1/payments/${paymentId}`)
     return answer?.status === 200 ? viewOf(answer.body) : null
-  }
-
-  /** Resolves when every instance answers a request that needs its Redis. */
-  async untilServed(signal: AbortSignal): Promise<void> {
-    const { apiUrls, tokensUrls, apiKey, publishableKey } = this.#target
-    const untilAnswered = async (send: () => Promise<Answer | null>): Promise<void> => {
-      for (let answer = await send(); answer === null || !isServed(answer); answer = await send()) {
-        signal.throwIfAborted()
-        await delay(PAUSE_FIRST_MS)
-      }
-    }
-    const card = { ...demoCard, card_number: CARDS[0] }
-    await Promise.all([
-      ...apiUrls.map(url => untilAnswered(() => this.#send(`${url}/v1/payments/${NO_PAYMENT}`, apiKey, null))),
-      ...tokensUrls.map(url => untilAnswered(() => this.#send(`${url}/v1/tokens`, publishableKey, card)))
-    ])
   }
 
   async #play(name: string): Promise<void> {
@@ -215,12 +199,12 @@ export class ChaosClient {
   }
 
   async #token(card: string): Promise<string | null> {
-    while (!this.#isGivingUp) {
+    for (let pauseMs = PAUSE_FIRST_MS; !this.#isGivingUp; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
       const url = `${this.#pick(this.#target.tokensUrls)}/v1/tokens`
       const answer = await this.#send(url, this.#target.publishableKey, { ...demoCard, card_number: card })
       const id = answer?.body['token_id']
       if (answer?.status === 201 && typeof id === 'string') return id
-      await delay(PAUSE_FIRST_MS + PAUSE_MAX_MS * this.#random())
+      await delay(pauseMs * (0.5 + this.#random()))
     }
     return null
   }

@@ -11,7 +11,7 @@ import { auditEnd } from '../simulation/audit-contrary.js'
 import type { Books } from '../simulation/contrary-books.js'
 import { auditEvents, type Findings, groupBy } from './audit.js'
 import type { ChaosClient } from './client.js'
-import type { ContraryBooks } from './contrary-thread.js'
+import type { ContraryBooks, ContraryThread } from './contrary-thread.js'
 import { advance } from './earlier-payments.js'
 import type { ChaosReceiver } from './receiver.js'
 import type { RequestRecord } from './record.js'
@@ -51,7 +51,7 @@ export interface ContraryStage {
   readonly receiver: ChaosReceiver
   readonly redisUrl: string
   readonly dataDir: string
-  readonly books: () => Promise<ContraryBooks>
+  readonly contrary: Pick<ContraryThread, 'books' | 'whileQuiet'>
 }
 
 /** Ends the client, lets three days pass at the service, and adds what the audit finds to `findings`. */
@@ -65,22 +65,23 @@ export async function auditContraryPayments(stage: ContraryStage, findings: Find
 }
 
 async function auditAll(
-  { client, receiver, dataDir, books: readBooks }: ContraryStage,
+  { client, receiver, dataDir, contrary }: ContraryStage,
   redis: Redis,
   findings: Findings
 ): Promise<ContraryOutcome> {
   await client.finish(ANSWERED_WITHIN_MS)
   const ids = new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))
-  // The clock of the service must not pass a horizon before the acquirer has done what it does late, and the service knows it.
-  await untilHandled(redis, await readBooks())
   for (const span of ADVANCES) {
-    await advance(dataDir, span)
+    await contrary.whileQuiet(async () => {
+      await untilHandled(redis, await contrary.books())
+      await advance(dataDir, span)
+    })
     await untilAll(() => readAll(redis, ids), isSettled, SETTLED_WITHIN_MS)
-    await untilHandled(redis, await readBooks())
+    await untilHandled(redis, await contrary.books())
     if ((await readAll(redis, ids)).every(isSettled)) break
   }
   const ended = await untilAll(() => readAll(redis, ids), isToldBy(receiver), DELIVERED_WITHIN_MS)
-  const books = await readBooks()
+  const books = await contrary.books()
   auditContraryEnd(books, ended, client.records, findings)
   for (const { payment } of ended) {
     const { id } = payment.terms

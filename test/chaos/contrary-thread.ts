@@ -19,8 +19,15 @@ export interface ContraryThread {
   connect(place: ContraryPlace): void
   /** Once what it does late is over. */
   books(): Promise<ContraryBooks>
+  /**
+   * Runs `act` once what was sent is over, while the gateway turns every call away. The clock of the service is moved in there: a
+   * horizon that passes before the acquirer has done what it does late would prove nothing.
+   */
+  whileQuiet(act: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
+
+type Order = ContraryPlace | 'books' | 'close' | 'open'
 
 interface ContraryPlace {
   readonly behindUrl: string
@@ -42,13 +49,21 @@ const LATE_MS = 40_000
 export async function startContraryThread(plan: Plan): Promise<ContraryThread> {
   const thread = new Worker(new URL(import.meta.url), { workerData: { contraryAcquirer: plan } })
   const [url] = await once(thread, 'message')
+  const order = (what: Order): void => thread.postMessage(what)
+  const books = async (): Promise<ContraryBooks> => {
+    order('books')
+    const [current] = await once(thread, 'message')
+    return current as ContraryBooks
+  }
   return {
     url: String(url),
-    connect: place => thread.postMessage(place),
-    async books() {
-      thread.postMessage('books')
-      const [books] = await once(thread, 'message')
-      return books as ContraryBooks
+    connect: order,
+    books,
+    async whileQuiet(act) {
+      order('close')
+      await books()
+      await act()
+      order('open')
     },
     stop: async () => void (await thread.terminate())
   }
@@ -72,7 +87,11 @@ if (parentPort !== null && isRecord(workerData) && 'contraryAcquirer' in workerD
   // As the simulator behind, which has the same account: otherwise a record without the field says nothing.
   server.acquirer.showsZeros = true
   await server.start()
-  port.on('message', (order: ContraryPlace | 'books') => {
+  port.on('message', (order: Order) => {
+    if (order === 'close' || order === 'open') {
+      server.isClosed = order === 'close'
+      return
+    }
     if (order !== 'books') return void Object.assign(server, order)
     void server.untilQuiet(LATE_MS).then(() => {
       const { sales, calls, deviations, firstShownMs } = server.acquirer

@@ -31,8 +31,8 @@ export interface Freeze {
 
 export interface FreezeStage {
   readonly processes: () => readonly SupervisedProcess[]
-  /** Resolves when every process answers, and rejects when one does not for a minute. */
-  readonly untilAnswered: () => Promise<void>
+  /** How long it takes from now until every process answers (ms); null: one did not for a minute. */
+  readonly backMs: () => Promise<number | null>
   readonly random: () => number
   readonly note: (victim: string, frozenMs: number) => void
   readonly signal: AbortSignal
@@ -54,12 +54,7 @@ export async function freezeOne(stage: FreezeStage, pace: FreezePace, turn: numb
     await delay(lastsMs, signal)
     server.signal('SIGCONT')
   }
-  const returnedMs = performance.now()
-  const isBack = await stage.untilAnswered().then(
-    () => true,
-    () => false
-  )
-  return { victim, frozenMs, backMs: isBack ? Math.round(performance.now() - returnedMs) : null }
+  return { victim, frozenMs, backMs: await stage.backMs() }
 }
 
 /** The longest time that the service took to come back; null: nothing froze. */

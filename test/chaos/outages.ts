@@ -11,33 +11,42 @@ export interface Outages {
   /** From the first try of a request to its first answer that was no error of the service (ms). */
   readonly longestOutageMs: number
   readonly outageP99Ms: number
-  /** Of the requests that met a silent connection, without the time in which a process was suspended or just killed. */
+  /** From the silence of a connection, or the request if that came later, without the time in which a process was suspended or just killed. */
   readonly longestSilenceOutageMs: number
 }
 
 export function outagesOf(records: readonly RequestRecord[], strikes: readonly Strike[]): Outages {
   const silences = strikes.filter(({ kind }) => kind === 'silenced')
-  const isSilent = ({ beganMs, outageMs }: RequestRecord): boolean =>
-    silences.some(({ atMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + SILENCE_MAX_MS >= beganMs)
+  const sinceSilence = ({ beganMs, outageMs }: RequestRecord): Wait[] => {
+    const endMs = beganMs + (outageMs ?? 0)
+    return silences
+      .filter(({ atMs }) => atMs <= endMs && atMs + SILENCE_MAX_MS >= beganMs)
+      .map(({ atMs }) => ({ sinceMs: Math.max(atMs, beganMs), endMs }))
+  }
   const outages = records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
   return {
     longestOutageMs: Math.round(outages.at(-1) ?? 0),
     outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
     longestSilenceOutageMs: Math.round(
-      Math.max(0, ...records.filter(isSilent).map(record => (record.outageMs ?? 0) - awayMsDuring(record, strikes)))
+      Math.max(0, ...records.flatMap(sinceSilence).map(wait => wait.endMs - wait.sinceMs - awayMsDuring(wait, strikes)))
     )
   }
 }
 
-/** For how long at least one process was suspended, or killed and not yet back, while the request was not answered. */
-function awayMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
+interface Wait {
+  readonly sinceMs: number
+  readonly endMs: number
+}
+
+/** For how long at least one process was suspended, or killed and not yet back, while a request was not answered. */
+function awayMsDuring({ sinceMs, endMs }: Wait, strikes: readonly Strike[]): number {
   let totalMs = 0
-  let countedToMs = beganMs
+  let countedToMs = sinceMs
   for (const { atMs, suspendedMs, kind } of strikes) {
     const awayMs = kind === 'killed' ? FELT_FOR_MS : suspendedMs
-    const endMs = Math.min(atMs + awayMs, beganMs + (outageMs ?? 0))
-    totalMs += Math.max(0, endMs - Math.max(atMs, countedToMs))
-    countedToMs = Math.max(countedToMs, endMs)
+    const backMs = Math.min(atMs + awayMs, endMs)
+    totalMs += Math.max(0, backMs - Math.max(atMs, countedToMs))
+    countedToMs = Math.max(countedToMs, backMs)
   }
   return totalMs
 }

@@ -2,7 +2,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { delay } from '../../runtime/delay.js'
 import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
 import { readDemo } from '../../scripts/start/demo.js'
 import { urlOf } from '../../scripts/start/environment.js'
@@ -19,6 +18,7 @@ import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, advance, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
 import { type Freeze, lateAfterFreezes, longestBackMs } from './freezes.js'
+import { type ObserverThread, startObserverThread } from './observer-thread.js'
 import { openLoop } from './open-loop.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
@@ -58,7 +58,6 @@ export interface Verdict extends AuditedRun {
   readonly crashes: readonly string[]
 }
 
-const ANSWERED_WITHIN_MS = 60_000
 const PEACE_WITHIN_MS = 60_000
 const PARTITIONS = 16
 const NOTIFICATIONS_SECRET = 'secret-of-the-notifications-in-a-chaos-run'
@@ -151,25 +150,34 @@ interface Stage {
   readonly contrary: ContraryThread
 }
 
+/** All that is not the service. */
+interface Outside extends Stage {
+  readonly target: Target
+  readonly receiver: ChaosReceiver
+  readonly observer: ObserverThread
+}
+
 async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
+  const { dataDir } = stage
   const running = await stage.service.start()
+  const target = await targetOf(dataDir, running.ports, running.urls.network_url)
   const random = createRandom(options.seed)
-  const receiver = await startReceiver(await readLoopbackTls(stage.dataDir), options.seed)
+  const receiver = await startReceiver(await readLoopbackTls(dataDir), options.seed)
+  const observer = await startObserverThread({ ...target, dataDir })
   try {
-    return await runOn(stage, running, receiver, () => random.next(), options)
+    return await runOn({ ...stage, target, receiver, observer }, running, () => random.next(), options)
   } finally {
+    await observer.stop()
     await receiver.stop()
   }
 }
 
 async function runOn(
-  { service, dataDir, proxies, contrary }: Stage,
-  { ports, urls, redis }: RunningService,
-  receiver: ChaosReceiver,
+  { service, dataDir, proxies, contrary, target, receiver, observer }: Outside,
+  { ports, redis }: RunningService,
   dice: () => number,
   options: ChaosOptions
 ): Promise<Observed> {
-  const target = await targetOf(dataDir, ports, urls.network_url)
   const { networkUrl } = target
   const notifications = { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
   contrary.connect({ behindUrl: networkUrl, notifications })
@@ -181,7 +189,7 @@ async function runOn(
     ? await earlierPayments(client, receiver, { rate, seconds: Math.ceil(seconds * EARLIER_PART), dataDir })
     : []
   progress('the service runs; trouble begins')
-  const trouble = troubleOf(service, proxies, { redis, networkUrl, client, options, dice })
+  const trouble = troubleOf(service, proxies, { redis, networkUrl, backMs: observer.backMs, options, dice })
   const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
@@ -207,16 +215,15 @@ async function runOn(
   await putFaults(networkUrl, {}, PEACE_WITHIN_MS)
   await service.untilReady()
   if (options.tamperEveryMs !== null) {
-    // A command that left its stream by hand is missed after 15 min at most. Before that, what was sent must be over its horizon.
-    await delay(Number(settingsOf(options.pace).NOT_FOUND_HORIZON_MS))
-    await advance(dataDir, '15m')
+    // A command that left its stream by hand is missed after 15 min at most.
+    await contrary.whileQuiet(() => advance(dataDir, '15m'))
   }
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
   const contraryOutcome = await auditContraryPayments(
-    { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, books: contrary.books },
+    { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, contrary },
     audited.findings
   )
   audited.findings.late.push(...lateAfterFreezes(trouble.freezes))
@@ -233,25 +240,28 @@ async function runOn(
   }
 }
 
-/** Begins the trouble. All answer when every process says so, and serves a client. */
+/** Begins the trouble. */
 function troubleOf(
   service: Service,
   proxies: Victims['proxies'],
   run: {
     readonly redis: RunningService['redis']
     readonly networkUrl: string
-    readonly client: ChaosClient
+    readonly backMs: Victims['backMs']
     readonly options: ChaosOptions
     readonly dice: () => number
   }
 ): Trouble {
-  const untilAnswered = async (): Promise<void> => {
-    await service.untilReady()
-    await run.client.untilServed(AbortSignal.timeout(ANSWERED_WITHIN_MS))
-  }
   const { networkUrl, redis, options, dice } = run
   const processes = (): Service['processes'] => service.processes
-  const victims = { redisUrl: redis.redisUrl, processes, networkUrl, partitions: PARTITIONS, untilAnswered, proxies }
+  const victims = {
+    redisUrl: redis.redisUrl,
+    processes,
+    networkUrl,
+    partitions: PARTITIONS,
+    backMs: run.backMs,
+    proxies
+  }
   return makeTrouble(victims, options, dice)
 }
 

@@ -59,8 +59,8 @@ export interface Victims {
   /** The durable Redis itself, and how many streams of a kind it has. */
   readonly redisUrl: string
   readonly partitions: number
-  /** Resolves when every process answers, and rejects when one does not for a minute. */
-  readonly untilAnswered: () => Promise<void>
+  /** How long it takes from now until every process answers (ms); null: one did not for a minute. */
+  readonly backMs: () => Promise<number | null>
   /** Between the processes and a Redis, by the name of the server. */
   readonly proxies: ReadonlyMap<string, ProxyThread>
 }
@@ -194,12 +194,12 @@ class TroubleMaker implements Trouble {
   }
 
   async #freeze(pace: FreezePace): Promise<void> {
-    const { processes, untilAnswered } = this.#victims
+    const { processes, backMs } = this.#victims
     const { signal } = this.#ending
     // What was struck before is back.
-    await untilAnswered().catch(() => undefined)
+    await backMs()
     const note = (victim: string, frozenMs: number): void => this.#note('frozen', victim, frozenMs)
-    const stage = { processes, untilAnswered, random: this.#random, signal, note }
+    const stage = { processes, backMs, random: this.#random, signal, note }
     const one = await freezeOne(stage, pace, this.freezes.length)
     if (one.frozenMs.length > 0 && !signal.aborted) this.freezes.push(one)
   }

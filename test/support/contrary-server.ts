@@ -37,6 +37,8 @@ export class ContraryServer {
   behindUrl: string | null = null
   /** Null: nothing is notified. */
   notifications: NotificationTarget | null = null
+  /** Its gateway turns every call away, and nothing is booked, also not behind it. */
+  isClosed = false
   readonly #options: ContraryServerOptions
   readonly #server: Server
   readonly #connections = new Agent()
@@ -101,6 +103,7 @@ export class ContraryServer {
   async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = ''
     for await (const chunk of incoming) body += String(chunk)
+    if (this.isClosed) return void response.writeHead(503).end('upstream connect error')
     const url = new URL(incoming.url ?? '/', 'http://acquirer')
     const method = incoming.method ?? 'GET'
     if (!this.#isOwn(method, url, body)) return await this.#handOn(incoming, body, response)
