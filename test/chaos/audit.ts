@@ -109,7 +109,12 @@ function auditPayment(
   const toldCents = Math.max(0, ...told.map(record => record.answer?.refunded_cents ?? 0))
   if (toldCents !== payment.refunded_cents) {
     findings.wrong.push(
-      `${id}: the client was told of ${toldCents} refunded, the payment says ${payment.refunded_cents}`
+      `${id} ${status}: the client was told of ${toldCents} refunded, the payment says ${payment.refunded_cents}; it asked ${records.map(askedAndTold).join(', ')}`
     )
   }
+}
+
+function askedAndTold({ kind, amountCents, status, answer }: RequestRecord): string {
+  const told = answer === null ? '' : ` ${answer.status} ${answer.refunded_cents}`
+  return `${kind} ${amountCents ?? 'all'}: ${status}${told}`
 }

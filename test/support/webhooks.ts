@@ -61,6 +61,8 @@ export interface DelivererOptions {
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
   readonly log?: Logger
+  /** Aborts when the process awaits no answers any more. */
+  readonly interrupted?: AbortSignal
   /** Puts something between the delivery and its queue. */
   readonly wrap?: (queue: WebhookQueue) => WebhookQueue
 }
@@ -118,7 +120,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     concurrency: options.slots ?? 1_000,
     leaveMs: 500,
     heartbeatMs: 100,
-    handle: createDeliveryHandler(deps, new AbortController().signal),
+    handle: createDeliveryHandler(deps, options.interrupted ?? new AbortController().signal),
     log
   })
   let round = Promise.resolve(0)

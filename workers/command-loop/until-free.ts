@@ -1,8 +1,7 @@
 /** The one retry of a command: while another holder has its lock, while what it needs is unavailable, until the worker stops. */
+import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-
-const UNAVAILABLE_RETRY_MS = 200
 
 export interface UntilFreeOptions {
   /** The pause while another holder has the lock, after so many tries in a row. */
@@ -22,19 +21,20 @@ export async function untilFree<T extends string>(
   attempt: () => Promise<T | 'taken' | 'again'>,
   { lockedPauseMs, waitsFor, ids, log, stopping }: UntilFreeOptions
 ): Promise<Exclude<T, 'taken' | 'again'> | 'stopped'> {
-  let tries = 0
+  let [lockedTries, outageTries] = [0, 0]
   while (!stopping.aborted) {
     try {
       const outcome = await attempt()
       if (isEnd(outcome)) return outcome
+      outageTries = 0
       if (outcome === 'again') continue
-      await delay(lockedPauseMs(tries++), stopping)
+      await delay(lockedPauseMs(lockedTries++), stopping)
     } catch (error) {
       const message = waitsFor(error)
       if (message === null) throw error
       warnRateLimited(log, { ...ids, err: error }, message)
-      await delay(UNAVAILABLE_RETRY_MS, stopping)
-      tries = 0
+      await delay(outagePauseMs(outageTries++), stopping)
+      lockedTries = 0
     }
   }
   return 'stopped'

@@ -10,6 +10,7 @@ import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '..
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
 import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
+import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
@@ -23,7 +24,6 @@ import { policyFor } from './worker-deps.js'
 
 /** Bounds a loop: no path of the chart needs more than 12 turns. Without locks each conflict with another worker costs two more. */
 const TURNS_MAX = 60
-const COMMIT_RETRY_MS = 100
 
 const NO_WAKE_UP: WakeTimes = { expiryAtMs: null, reconcileAtMs: null }
 
@@ -141,14 +141,14 @@ async function finishRefused(code: RefusalCode, isOutcome: boolean, { entry, rec
  * `onUnwritten` when it fails and the payment was not written: commit.lua writes its record last.
  */
 async function commitSurely(write: Write, run: CommandRun, onUnwritten: () => void): Promise<CommitOutcome> {
-  for (let isRepeat = false; ; isRepeat = true) {
+  for (let tries = 0; ; tries++) {
     try {
       const written = await run.recorder.commit(write, run.entry.partition)
-      return written === 'version_conflict' && isRepeat && (await isStored(write.payment, run)) ? 'committed' : written
+      return written === 'version_conflict' && tries > 0 && (await isStored(write.payment, run)) ? 'committed' : written
     } catch (error) {
-      if (isWrongType(error) && !isRepeat) onUnwritten()
+      if (isWrongType(error) && tries === 0) onUnwritten()
       if (!isRedisUnavailable(error)) throw error
-      await delay(COMMIT_RETRY_MS)
+      await delay(outagePauseMs(tries))
     }
   }
 }

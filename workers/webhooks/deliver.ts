@@ -9,6 +9,7 @@
 import type { Lease } from '../../machines/lease.js'
 import { type Conclusion, conclude, type Failing, hindranceOf } from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable, isRedisUnusable } from '../../redis/connection/redis-errors.js'
+import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
@@ -24,7 +25,6 @@ import type { DeliveryDeps } from './delivery-deps.js'
 import { createReceivers, type Receiver } from './receivers.js'
 
 const LOCKED_RETRY_MS = 50
-const UNAVAILABLE_RETRY_MS = 200
 
 export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
 
@@ -118,13 +118,13 @@ function report(
 
 /** Repeats until Redis takes it: an outage of Redis, or a key of another type, must not cause a second delivery. */
 async function untilWritten<Answer>(write: () => Promise<Answer>, log: Logger): Promise<Answer> {
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     try {
       return await write()
     } catch (error) {
       if (!isRedisUnusable(error)) throw error
       warnRateLimited(log, { err: error }, 'a webhook result could not be written, trying again')
-      await delay(UNAVAILABLE_RETRY_MS)
+      await delay(outagePauseMs(tries))
     }
   }
 }

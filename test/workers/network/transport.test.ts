@@ -1,5 +1,6 @@
 /** Against servers that misbehave byte by byte: what is surely not sent, what is ambiguous, and nothing sent twice. */
 import { expect } from 'chai'
+import { type Dispatcher, Pool } from 'undici'
 import type { Lease } from '../../../machines/lease.js'
 import { delay } from '../../../runtime/delay.js'
 import { endlessLease, leaseUntil } from '../../../workers/network/lease-until.js'
@@ -52,6 +53,23 @@ describe('the transport to the card network', () => {
     await start({})
     await server.stop()
     expect(await send()).to.deep.equal({ kind: 'not_sent', reason: 'ECONNREFUSED' })
+  })
+
+  it('refuses the second start of a call that the client library moves to another connection', async () => {
+    await start({})
+    const aborted: string[] = []
+    const controllerOf = (name: string): Dispatcher.DispatchController =>
+      ({ abort: () => aborted.push(name) }) as unknown as Dispatcher.DispatchController
+    const { dispatch } = Pool.prototype
+    Pool.prototype.dispatch = (_, handler) => {
+      handler.onRequestStart?.(controllerOf('first'), {})
+      handler.onRequestStart?.(controllerOf('second'), {})
+      return true
+    }
+    const exchange = send()
+    Pool.prototype.dispatch = dispatch
+    expect(await exchange).to.deep.equal({ kind: 'ambiguous', reason: 'the connection was lost before the answer' })
+    expect(aborted).to.include('second')
   })
 
   it('reports a failed TLS handshake as not sent', async () => {

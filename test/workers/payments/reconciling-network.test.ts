@@ -93,6 +93,19 @@ describe('an absence at the card network', () => {
         log
       })
     }))
+  it('is proven by a sale of the last minute: a known sale is noted again when the note is older', async () => {
+    let notes = 0
+    const worker = workerOf('account-1', async () => void notes++)
+    const { now } = performance
+    for (const agoMs of [0, 59_000, 61_000, 62_000]) {
+      performance.now = () => now.call(performance) + agoMs
+      await paid(worker, host).finally(() => {
+        performance.now = now
+      })
+    }
+    expect(notes).to.equal(2)
+  })
+
   it('does not fail a payment that was charged while a query host denies every sale for two hours', async () => {
     const worker = workerOf()
     await paid(worker, host)

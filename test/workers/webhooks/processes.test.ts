@@ -20,6 +20,24 @@ describe('processes that deliver webhooks', () => {
     expect(hook.accepted().size).to.equal(50)
   })
 
+  it('count no attempt that they did not await to its end', async () => {
+    const interruption = new AbortController()
+    const hook = await rig.receiver((response, index) => {
+      if (index === 0) interruption.abort()
+      response.writeHead(index === 0 ? 500 : 200).end()
+    })
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    const id = await emit(rig.test, 'm_1', ['captured'])
+    const ending = await rig.deliverer({ interrupted: interruption.signal })
+    await until('the delivery was interrupted', () => interruption.signal.aborted)
+    await ending.stop()
+    await rig.deliverer()
+    await rig.noneRemains('m_1')
+    const [delivery] = await rig.concluded('m_1')
+    expect(delivery?.attempts.map(({ status }) => status)).to.deep.equal([200])
+    expect([...hook.accepted().keys()]).to.deep.equal([id])
+  })
+
   it('deliver everything although Redis was unavailable when an event was to be read', async () => {
     const hook = await rig.receiver()
     const merchants = ['m_1', 'm_2', 'm_3']
