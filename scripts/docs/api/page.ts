@@ -82,7 +82,7 @@ function errorsOfAll(some: readonly RouteFacts[]): readonly ErrorCode[] {
 function otherErrorsText(route: RouteFacts): string {
   const common = publicCodesOf(route.body === undefined ? commonErrors : commonErrorsOfBodies)
   const others = errorsOf(route).filter(code => publicCodesOf([code]).some(name => !common.includes(name)))
-  return others.length === 0 ? '' : `Errors besides the [common ones](#errors): ${errorsText(others)}.`
+  return others.length === 0 ? '' : `Further [errors](#errors): ${errorsText(others)}.`
 }
 
 function commonErrorsText(): string {
