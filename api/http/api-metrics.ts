@@ -23,13 +23,13 @@ export function createApiMetrics(registry: Registry) {
   return {
     answered: duration(
       'card_payments_http_request_duration_seconds',
-      'Time from the arrival of a request to its answer, by method, route and status. Never by path, which holds ids.',
+      'Time from the arrival of a request to its answer.',
       REQUEST_BUCKETS_S,
       ...(['method', 'route', 'status'] as const)
     ),
     shed: counterBy<ShedReason>(
       'card_payments_http_requests_shed_total',
-      'Requests answered 503 at once: the process is full, a merchant has more than its share, or workers are behind (`backlog`).',
+      'Requests answered 503 at once, by `reason` (docs/OPERATIONS.md, ServerErrors).',
       'reason'
     )
   }

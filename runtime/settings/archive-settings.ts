@@ -15,7 +15,7 @@ export const archiveSettings = {
     ['archive'],
     90,
     [1, 3_650],
-    'Days that a payment rests in Redis, since its last change, before it moves to the archive.'
+    'Days that a payment rests in Redis before it moves to the archive.'
   ),
   archivePerSecond: undocumented(
     integer(

@@ -111,7 +111,7 @@ export const networkSettings = {
     'SIMULATOR_URL',
     ['api'],
     '',
-    'Test environment: where the simulator of the card network is controlled, for `POST /v1/test/payments/{id}/chargeback`. Empty: that route answers 409.'
+    'Test environment: where the simulator is controlled, for chargebacks. Empty: the test route for them answers 409.'
   ),
   notificationsPort: integer(
     'NOTIFICATIONS_PORT',

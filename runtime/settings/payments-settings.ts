@@ -50,7 +50,7 @@ export const paymentSettings = {
     ['api'],
     ['no', 'yes'],
     'no',
-    'Whether `customer.document` may be a CNPJ with letters, as Brazil issues them since July 2026. Ask the acquirer first; merchants see it in /v1/capabilities.'
+    'Whether `customer.document` may be a CNPJ with letters. Ask the acquirer first.'
   ),
   authoriseWithinMs: undocumented(
     integer(
@@ -83,7 +83,7 @@ export const paymentSettings = {
     ['tokens'],
     100_000,
     [0, 100_000_000],
-    'Tokens that one publishable key gets at once, and as many again in each 15 min, spent or not (111 a second by default): beyond it 429. 0: no limit.'
+    'Tokens that one publishable key gets at once, and as many again in each 15 min: beyond it 429. 0: no limit.'
   ),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',

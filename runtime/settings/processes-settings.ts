@@ -29,13 +29,13 @@ export const processSettings = {
     'DATA_DIR',
     [...everyProcess, 'operator', 'tools'],
     '.data',
-    'Folder of `npm start` for its data. In each installation `api` and `payments` keep below it what they have seen last (`seen`), so that older Redis data is noticed.'
+    'Folder of `npm start` for its data. In each installation `api` and `payments` keep below it what they have seen last (`seen`).'
   ),
   host: anyText(
     'HOST',
     ['api', 'tokens', 'notifications', 'network'],
     '127.0.0.1',
-    'Address on which the process listens. Under `npm start` the card-network simulator stays on 127.0.0.1: its control routes have no password.'
+    'Address on which the process listens. Under `npm start` the simulator stays on 127.0.0.1: its control routes have no password.'
   ),
   port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer(
@@ -49,7 +49,7 @@ export const processSettings = {
     'TOKENS_URL',
     ['api'],
     'http://localhost:3001',
-    'Public address of `tokens`, which merchants see in /v1/capabilities. Live: https.'
+    'Public address of `tokens`, for /v1/capabilities. Live: https.'
   ),
   trustedProxies: integer(
     'TRUSTED_PROXIES',
@@ -65,12 +65,7 @@ export const processSettings = {
     [0, 65_535],
     'Port of the card-network simulator (test environment).'
   ),
-  opsHost: anyText(
-    'OPS_HOST',
-    everyProcess,
-    '127.0.0.1',
-    'Address of the ops server (/healthz, /readyz, /metrics) of every process.'
-  ),
+  opsHost: anyText('OPS_HOST', everyProcess, '127.0.0.1', 'Address of the ops server (/healthz, /readyz, /metrics).'),
   opsPort: integer(
     'OPS_PORT',
     everyProcess,

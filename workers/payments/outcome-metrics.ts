@@ -12,7 +12,7 @@ export function createOutcomeMetrics(registry: Registry): (change: Changed, envi
   const registers = [registry]
   const authorisations = new Counter({
     name: 'card_payments_authorisations_total',
-    help: 'Authorisations that ended, by merchant and by brand of the card. `outcome`: approved, declined (`reason`: `decline_reason` of docs/DECLINES.md), failed (`reason`: why there was no answer of an issuer).',
+    help: 'Authorisations that ended. `outcome`: approved, declined (`reason`: `decline_reason` of docs/DECLINES.md), failed (`reason`: why there was no answer of an issuer).',
     labelNames: ['merchant', 'brand', 'outcome', 'reason'] as const,
     registers
   })

@@ -14,13 +14,13 @@ export function createWorkerMetrics(registry: Registry = register) {
   return {
     queued: duration(
       'card_payments_command_queue_seconds',
-      'Step queue: time from the acceptance of a command to a worker, by the clocks of Redis and of the worker.',
+      'Step queue: time from the acceptance of a command to a worker.',
       LONG_BUCKETS_S,
       'command'
     ),
     called: duration(
       'card_payments_network_call_seconds',
-      'Step network: time of one call to the card network, by operation and by what its answer meant.',
+      'Step network: time of one call to the card network.',
       LONG_BUCKETS_S,
       'operation',
       'outcome'
@@ -37,12 +37,12 @@ export function createWorkerMetrics(registry: Registry = register) {
     ),
     absenceUnconfirmed: counterBy<Unconfirmed>(
       'card_payments_absences_unconfirmed_total',
-      'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it is known to have booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
+      'Answers "there is no such sale" that were not believed, by `reason` (docs/OPERATIONS.md, NetworkAnswersBadly).',
       'reason'
     ),
     abandoned: counter(
       'card_payments_payments_abandoned_total',
-      'Payments in progress that no command worked on any more, and that their wake-up found: a stream was trimmed by hand.'
+      'Payments without a command that their wake-up found: a stream was trimmed by hand.'
     ),
     /** Counts a commit that was written. */
     changed: createOutcomeMetrics(registry)

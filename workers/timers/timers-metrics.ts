@@ -61,7 +61,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_payments_in_doubt',
-      help: 'Payments whose outcome is asked about at the network, at least `older_than_s` seconds after the doubt began.',
+      help: 'Payments in doubt for at least `older_than_s` seconds.',
       label: 'older_than_s',
       pick: ({ partitions }) =>
         Object.fromEntries(

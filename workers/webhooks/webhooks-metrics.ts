@@ -21,7 +21,7 @@ export function createWebhookMetrics(registry: Registry = register) {
   )
   const failures = counterBy<Failure>(
     'card_payments_webhook_failures_total',
-    'Deliveries that failed for a reason of this service: a damaged event that is a dead letter now, an event that is left for later or for another version, an attempt that could not be made.',
+    'Deliveries that failed for a reason of this service, by `way` (docs/OPERATIONS.md, PaymentsNeedOperator).',
     'way'
   )
   return {
@@ -53,7 +53,7 @@ export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = 
     },
     {
       name: 'card_payments_webhook_failing_seconds',
-      help: 'For how long the endpoint that has failed longest has failed, of those for which events wait.',
+      help: 'For how long the endpoint that has failed longest has failed, while events wait for it.',
       pick: backlog => backlog.failingMs / 1_000
     }
   ])

@@ -53,11 +53,8 @@ function madeParts(): ReadonlyMap<string, string> {
 }
 
 function routeTable(): string {
-  const rows = merchantRoutes.map(route => {
-    const body = route.body === undefined ? 'none' : route.body.isOptional ? 'JSON, or none' : 'JSON'
-    return [`\`${nameOf(route)}\``, `\`${route.permission}\``, route.exampleKey === undefined ? '' : 'required', body]
-  })
-  return table(['Route', 'Permission', '`Idempotency-Key`', 'Body'], rows)
+  const rows = merchantRoutes.map(route => [`\`${nameOf(route)}\``, `\`${route.permission}\``])
+  return table(['Route', 'Permission'], rows)
 }
 
 /** The texts of answers and events that may get other values. */
