@@ -21,8 +21,7 @@ export function apiPage(): Page {
   return filledPage('docs/API.md', Object.fromEntries(parts))
 }
 
-const merchantRoutes: readonly RouteFacts[] = Object.values(routes)
-const allRoutes: readonly RouteFacts[] = [...merchantRoutes, createToken]
+const allRoutes: readonly RouteFacts[] = [...Object.values(routes), createToken]
 
 const answers = {
   payment: paymentSchema,
@@ -45,16 +44,17 @@ function madeParts(): ReadonlyMap<string, string> {
     const name = nameOf(route)
     if (route.body !== undefined) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
     if (route.query !== undefined) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
-    const errors = otherErrorsText(route)
-    if (errors !== '') parts.set(`errors of ${name}`, errors)
   }
   for (const [name, { schema }] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts
 }
 
 function routeTable(): string {
-  const rows = merchantRoutes.map(route => [`\`${nameOf(route)}\``, `\`${route.permission}\``])
-  return table(['Route', 'Permission'], rows)
+  const rows = allRoutes.map(route => {
+    const name = route === createToken ? nameOf(route).replace(' ', ' {tokens}') : nameOf(route)
+    return [`\`${name}\``, `\`${route.permission}\``, otherErrorsText(route)]
+  })
+  return table(['Route', 'Permission', 'Errors besides the [common ones](#errors)'], rows)
 }
 
 /** The texts of answers and events that may get other values. */
@@ -79,7 +79,7 @@ function errorsOfAll(some: readonly RouteFacts[]): readonly ErrorCode[] {
 function otherErrorsText(route: RouteFacts): string {
   const common = publicCodesOf(route.body === undefined ? commonErrors : commonErrorsOfBodies)
   const others = errorsOf(route).filter(code => publicCodesOf([code]).some(name => !common.includes(name)))
-  return others.length === 0 ? '' : `Further [errors](#errors): ${errorsText(others)}.`
+  return errorsText(others)
 }
 
 function commonErrorsText(): string {
