@@ -27,7 +27,7 @@ export const redisSettings = {
     ['api', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     16,
     [1, 4096],
-    'Number of partitions; fixed with the first data (docs/OPERATIONS.md, Capacity).'
+    'Number of partitions; fixed with the first data. `operator` reads it from the data.'
   ),
   installationId: anyText(
     'INSTALLATION_ID',

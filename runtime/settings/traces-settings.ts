@@ -6,7 +6,7 @@ export const tracesSettings = {
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     everyProcess,
     '',
-    'Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318. Empty: no trace is recorded.'
+    'Base address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318. Empty: no trace is recorded.'
   ),
   tracesSampled: setting(
     'OTEL_TRACES_SAMPLER_ARG',
