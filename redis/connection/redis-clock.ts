@@ -18,7 +18,7 @@ import { keys } from '../keys.js'
 import type { Redis } from './connections.js'
 
 /** How often a process looks for a new offset (ms). */
-export const CLOCK_POLL_MS = 200
+export const CLOCK_POLL_MS = 1_000
 /** How often a process compares its machine's clock with that of Redis (ms). */
 const COMPARE_MS = 5_000
 /** A harmless difference, which NTP corrects (ms). */

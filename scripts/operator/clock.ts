@@ -10,7 +10,7 @@ import { parseSpan } from './periods.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** Longer than the time within which every process reads the new offset. */
-const SETTLE_MS = 2 * CLOCK_POLL_MS
+const SETTLE_MS = 1.2 * CLOCK_POLL_MS
 /** Time for the queries that a reset of the clock makes due, and the pause between two looks at them. */
 const WAKE_MS = 20_000
 const WAKE_PAUSE_MS = 300

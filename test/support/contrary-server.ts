@@ -26,8 +26,9 @@ export interface NotificationTarget {
   readonly secret: string
 }
 
-/** Before each try to notify: servers may be frozen for half a minute. The acquirer's own are hours long. */
-const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, 10_000, 20_000, 40_000]
+/** Before each try to notify. As at the acquirer, whose pauses are hours, a notification outlives every outage of a run. */
+const NOTIFICATION_PAUSES_MS = [0, 1_000, 4_000, ...Array.from({ length: 60 }, () => 10_000)]
+const NOTIFICATION_TIMEOUT_MS = 10_000
 const POLL_MS = 50
 const formNames = Object.keys(answerForms) as unknown as Choices<AnswerFormName>
 
@@ -134,7 +135,7 @@ export class ContraryServer {
     response.writeHead(answer.statusCode, { 'Content-Type': 'application/json' }).end(text)
   }
 
-  /** Until it is answered 200, a few times at most, as the acquirer does; then it is lost. */
+  /** Until it is answered 200, a limited number of times, as the acquirer does; then it is lost. */
   async #notify(saleId: string): Promise<void> {
     this.#notifying++
     for (const pauseMs of NOTIFICATION_PAUSES_MS) {
@@ -151,7 +152,8 @@ export class ContraryServer {
       dispatcher: this.#connections,
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': secret },
-      body: JSON.stringify({ PaymentId: saleId, ChangeType: 1 })
+      body: JSON.stringify({ PaymentId: saleId, ChangeType: 1 }),
+      signal: AbortSignal.timeout(NOTIFICATION_TIMEOUT_MS)
     }).catch(() => null)
     await answer?.body.dump().catch(() => undefined)
     return answer?.statusCode === 200

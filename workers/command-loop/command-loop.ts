@@ -1,7 +1,7 @@
 /** Takes commands from the streams, as many as there are free slots, and writes heartbeats. */
 import { setMaxListeners } from 'node:events'
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { ensureGroups, lostCommands, type ReadResult, readCommands } from '../../redis/commands/command-stream.js'
+import { ensureGroups, type ReadResult, readCommands } from '../../redis/commands/command-stream.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -11,6 +11,7 @@ import { partitionNumbers } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { createIntake, type Intake, type IntakeOptions } from './intake.js'
+import { LostEntriesSearch } from './lost-entries-search.js'
 import { createSlots, type Slots } from './slots.js'
 
 export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions<E> {
@@ -34,8 +35,6 @@ const RETRY_MS = 250
 const WITHOUT_WAITING_MS = 1
 /** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
-/** How often a worker looks for entries that were delivered to it and did not arrive (ms). A look costs a read per partition. */
-const LOST_INTERVAL_MS = 3_000
 
 /** Starts at once; the first heartbeat is out before the first command is in. */
 export async function startCommandLoop<E extends StreamEntry>(options: CommandLoopOptions<E>): Promise<CommandLoop> {
@@ -54,14 +53,18 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
   const slots = createSlots(options.concurrency)
   const intake = createIntake(options, slots, stopping.signal)
   const problems = new Map<number, unknown>()
+  const search = new LostEntriesSearch(options, intake)
   const reads = createBlockingReads(options.blocking)
   const reading = reads.groups(partitionNumbers(options.partitions)).map((group, index) =>
     readUntil(stopping.signal, { ...options, reads, group }, intake, slots, problem => {
       if (problem === undefined) problems.delete(index)
-      else problems.set(index, problem)
+      else {
+        problems.set(index, problem)
+        search.readFailed()
+      }
     })
   )
-  const searching = searchUntil(stopping.signal, options, intake)
+  const searching = search.repeatUntil(stopping.signal)
 
   return {
     problem: async () => {
@@ -113,25 +116,6 @@ async function readUntil<E extends StreamEntry>(
       await delay(RETRY_MS, stopping)
       // A Redis that restarted without its data has no groups, nor has one whose group was destroyed.
       await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)
-    }
-  }
-}
-
-/** Takes entries that Redis delivered while the connection broke: no other worker takes them over while this one lives. */
-async function searchUntil<E extends StreamEntry>(
-  stopping: AbortSignal,
-  options: CommandLoopOptions<E>,
-  intake: Intake<E>
-): Promise<void> {
-  const { redis, work, consumer, partitions } = options
-  const searchIn = async (partition: number): Promise<void> => {
-    const isKnown = (entryId: string): boolean => intake.isKnown(partition, entryId)
-    await intake.takeLost(await lostCommands(redis, work, consumer, partition, isKnown))
-  }
-  for (await delay(LOST_INTERVAL_MS, stopping); !stopping.aborted; await delay(LOST_INTERVAL_MS, stopping)) {
-    for (const search of await Promise.allSettled(partitionNumbers(partitions).map(searchIn))) {
-      if (search.status === 'rejected')
-        warnRateLimited(options.log, { err: search.reason }, 'lost commands could not be looked for')
     }
   }
 }

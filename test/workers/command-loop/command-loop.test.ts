@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork } from '../../../redis/commands/command-stream.js'
-import { connect, disconnect } from '../../../redis/connection/connections.js'
-import { keys } from '../../../redis/keys.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startCommandLoop } from '../../../workers/command-loop/command-loop.js'
 import { returnEntry } from '../../../workers/command-loop/return-entry.js'
 import { createSlots } from '../../../workers/command-loop/slots.js'
 import { untilFree } from '../../../workers/command-loop/until-free.js'
 import { until } from '../../support/conditions.js'
+import { aWake } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 const log = createLogger('payments', 'silent')
@@ -121,37 +122,66 @@ describe('untilFree', () => {
   })
 })
 
-describe('a command loop beside a stream of another type', () => {
+describe('a command loop', () => {
   const test = useRedis()
+  const handled: string[] = []
+  let stop: () => Promise<void>
+  afterEach(() => stop())
 
-  it('goes on reading the others, also when an entry of theirs could not be set aside', async () => {
+  /** `reads`: what does the reading, over this connection. */
+  async function start(reads: (blocking: Redis) => Redis = blocking => blocking): Promise<void> {
     await ensureGroups(test.redis, 2, paymentWork)
     const blocking = await connect(test.url, 'blocking', log)
     const loop = await startCommandLoop({
       redis: test.redis,
-      blocking,
+      blocking: reads(blocking),
       work: paymentWork,
       partitions: 2,
       consumer: 'worker',
       concurrency: 4,
       heartbeatMs: 1_000,
-      handle: async () => 'ended',
+      handle: async ({ entryId }) => {
+        handled.push(entryId)
+        return 'ended'
+      },
       log
     })
-    try {
-      await test.redis.rename(keys.commands(0), '{p00}:aside')
-      await test.redis.set(keys.commands(0), 'no stream')
-      await test.redis.set(keys.deadLetters(1), 'no stream')
-      await test.redis.xadd(keys.commands(1), '*', 'nonsense', '1')
-      const pending = async (): Promise<boolean> =>
-        Number((await test.redis.xpending(keys.commands(1), paymentWork.group))[0]) === 1
-      await until('the entry is read', pending)
-      await test.redis.del(keys.deadLetters(1))
-      await test.redis.xadd(keys.commands(1), '*', 'nonsense', '2')
-      await until('both are set aside', async () => (await test.redis.xlen(keys.deadLetters(1))) === 2)
-    } finally {
+    stop = async () => {
       await loop.stop()
       await disconnect(blocking)
     }
+  }
+
+  it('takes what was delivered with an answer that was lost', async () => {
+    let lost = 0
+    const losing = (blocking: Redis): Redis =>
+      Object.create(blocking, {
+        xreadgroup: {
+          value: async (...given: Parameters<Redis['xreadgroup']>) => {
+            const answer = await blocking.xreadgroup(...given)
+            if (answer === null || lost++ > 0) return answer
+            throw new Error('Connection is closed.')
+          }
+        }
+      })
+    await start(losing)
+    const entryId = await test.redis.xadd(keys.commands(1), '*', ...aWake(paymentKeyOf(newPaymentId(1, Date.now()))))
+    // Far sooner than the look that comes without a reason.
+    await until('the entry is taken', () => handled.includes(String(entryId)), 20_000)
+    expect(lost).to.be.greaterThan(0)
+  })
+
+  it('goes on reading the others beside a stream of another type, also when an entry of theirs could not be set aside', async () => {
+    await start()
+    await test.redis.rename(keys.commands(0), '{p00}:aside')
+    await test.redis.set(keys.commands(0), 'no stream')
+    await test.redis.set(keys.deadLetters(1), 'no stream')
+    await test.redis.xadd(keys.commands(1), '*', 'nonsense', '1')
+    const pending = async (): Promise<boolean> =>
+      Number((await test.redis.xpending(keys.commands(1), paymentWork.group))[0]) === 1
+    await until('the entry is read', pending)
+    await test.redis.del(keys.deadLetters(1))
+    await test.redis.xadd(keys.commands(1), '*', 'nonsense', '2')
+    await until('both are set aside', async () => (await test.redis.xlen(keys.deadLetters(1))) === 2)
   })
 })
