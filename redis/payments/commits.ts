@@ -1,11 +1,11 @@
 /**
- * Writing decisions: `commit` for one that changes a payment, `finish` for one that does not.
+ * Writing decisions: `commit` for one that changes a payment, `finish` and `refuse` for those that do not.
  *
- * Both are one script each: the change of status, its webhook event, the indexes, the next due time, the result for
+ * Each is one script: the change of status, its webhook event, the indexes, the next due time, the result for
  * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
  */
 import type { CommandResult } from '../../machines/commands.js'
-import type { Payment, PaymentProgress, PaymentStatus } from '../../machines/model.js'
+import type { Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../../machines/model.js'
 import type { OperationResult, WakeTimes } from '../../machines/payment/decide.js'
 import { statusChangeOf } from '../../machines/status-change.js'
 import type { CommandEntry } from '../commands/command-entry.js'
@@ -51,8 +51,13 @@ export interface CommitStore {
   /** Before an authorisation, the one call that no commit precedes. */
   readonly begin: Begin
   commit(write: Commit, partition: number): Promise<CommitOutcome>
-  /** Ends a command without a change, if it is still with this worker; `result` null: no request waits for one. */
-  finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
+  /** Ends a command without a change and without a result, if it is still with this worker. */
+  finish(entry: CommandEntry): Promise<void>
+  /**
+   * Ends a request that its payment, read in this version, refuses, if it is still with this worker. False: the payment has
+   * changed since, and another command of the same request may have begun: decide again.
+   */
+  refuse(entry: CommandEntry, code: RefusalCode, version: number, times?: WorkerTimes): Promise<boolean>
   /** Ends a wake-up that its payment, read in this version, does not need; null: the payment is not in Redis. */
   endWakeUp(entry: CommandEntry, version: number | null): Promise<void>
 }
@@ -65,6 +70,14 @@ export function createCommitStore(writes: Writes): CommitStore {
       // A lost wake-up costs time, nothing else.
       await writes.redis.publish(reply.channel, reply.message).catch(() => undefined)
     }
+  }
+  const end = async (entry: CommandEntry, reply: Reply, result: string, version: string): Promise<number> => {
+    const { partition, record, paymentKey, entryId, consumer } = entry
+    const stream = keys.commands(partition)
+    const scriptKeys = [keys.idempotency(partition, record ?? 'none'), stream, keys.payment(partition, paymentKey)]
+    const { channel, message } = inScript(reply)
+    const scriptArgs = [result, PAYMENTS_GROUP, entryId, consumer, channel, message, '', version]
+    return Number(await writes.run(stream, node => finish(node, scriptKeys, scriptArgs)))
   }
   return {
     begin: createBegin(writes),
@@ -81,17 +94,16 @@ export function createCommitStore(writes: Writes): CommitStore {
       return 'committed'
     },
 
-    async finish(entry, result, times) {
-      const { partition, record, replyTo } = entry
-      const reply: Reply =
-        result === null
-          ? NO_REPLY
-          : { channel: replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
-      const scriptKeys = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
-      const { channel, message } = inScript(reply)
-      const scriptArgs = [encodeResult(result), PAYMENTS_GROUP, entry.entryId, entry.consumer, channel, message]
-      const ended = await writes.run(keys.commands(partition), node => finish(node, scriptKeys, scriptArgs))
+    async finish(entry) {
+      await end(entry, NO_REPLY, '', '')
+    },
+
+    async refuse(entry, code, version, times) {
+      const result: CommandResult = { kind: 'refused', code }
+      const reply = { channel: entry.replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
+      const ended = await end(entry, reply, encodeResult(result), String(version))
       if (ended === 1) await wakeAfterwards(reply)
+      return ended !== CHANGED
     },
 
     async endWakeUp({ partition, entryId, consumer, paymentKey }, version) {
@@ -104,6 +116,8 @@ export function createCommitStore(writes: Writes): CommitStore {
   }
 }
 
+/** What finish.lua answers when the payment is no longer what refused the request. */
+const CHANGED = -1
 /** What commit.lua answers when nothing was written. */
 const OUTCOMES: Readonly<Record<number, CommitOutcome>> = {
   [-1]: 'version_conflict',

@@ -2,7 +2,7 @@
  * Measures what one command waits for: as metrics, as steps of its trace, and as sums that travel with its reply
  * (redis/commands/replies.ts).
  */
-import type { CommandResult } from '../../machines/commands.js'
+import type { Payment, RefusalCode } from '../../machines/model.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
@@ -85,11 +85,20 @@ export class CommandRecorder {
     return written
   }
 
-  /** Ends the command without a change. */
-  async finish(result: CommandResult | null): Promise<void> {
+  /** Ends the command without a change and without a result. */
+  async finish(): Promise<void> {
     await timed(
-      () => this.#deps.commits.finish(this.#entry, result, this.#times()),
+      () => this.#deps.commits.finish(this.#entry),
       () => 'finished',
+      this.#committed
+    )
+  }
+
+  /** Ends the request that this payment refuses. False: the payment has changed meanwhile, nothing was written. */
+  async refuse(code: RefusalCode, { version }: Payment): Promise<boolean> {
+    return await timed(
+      () => this.#deps.commits.refuse(this.#entry, code, version, this.#times()),
+      isWritten => (isWritten ? 'finished' : 'version_conflict'),
       this.#committed
     )
   }

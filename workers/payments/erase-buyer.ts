@@ -12,7 +12,7 @@ import { policyFor } from './worker-deps.js'
 export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun): Promise<void> {
   for (;;) {
     const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
-    if (payment === null) return await recorder.finish(null)
+    if (payment === null) return await recorder.finish()
     const nowMs = timeFor(payment, deps)
     const erased = withoutBuyer(payment, nowMs)
     if (erased !== null) {
@@ -25,6 +25,6 @@ export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun)
     }
     const current = erased ?? payment
     if (isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)
-    return await recorder.finish(null)
+    return await recorder.finish()
   }
 }

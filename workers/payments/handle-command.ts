@@ -179,16 +179,18 @@ class Handling {
   }
 }
 
-/** A refusal changes nothing, so it needs no lock: a merchant does not wait for another worker's network call. */
+/**
+ * A refusal changes nothing, so it needs no lock: a merchant does not wait for another worker's network call. False: it is not
+ * refused, or no longer.
+ */
 async function refuseNow(entry: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder): Promise<boolean> {
   if (entry.record === null) return false
   const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) {
-    await recorder.finish(null)
+    await recorder.finish()
     return true
   }
   const decision = decide(start.payment, start.event, policyFor(entry.partition, deps))
   if (decision.kind !== 'refused') return false
-  await recorder.finish({ kind: 'refused', code: decision.code })
-  return true
+  return await recorder.refuse(decision.code, start.payment)
 }

@@ -69,7 +69,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
   if (decision.kind === 'refused') {
     deps.inspection?.decided(payment, event, decision)
     if (isOutcome && isUnderWay(payment.progress)) throw new OutcomeNotTaken(payment, event)
-    return await finishRefused(decision.code, isOutcome, run)
+    return await finishRefused(decision.code, turn, run)
   }
   const { effect, problem } = decision
   if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
@@ -77,7 +77,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
     const other = await writeDecision(decision, turn, run)
     if (other !== undefined) return other
   } else if (effect === null) {
-    await recorder.finish(null)
+    await recorder.finish()
     return 'ended'
   }
   deps.inspection?.decided(payment, event, decision)
@@ -107,7 +107,7 @@ async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: C
   const written = await commitSurely(write, run, takeBack)
   if (written === 'committed') return undefined
   if (written === 'version_conflict') return await startAfterConflict(entry, isOutcome, deps)
-  if (written === 'answered') await recorder.finish(null)
+  if (written === 'answered') await recorder.finish()
   return 'ended'
 }
 
@@ -121,19 +121,21 @@ function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
 
 /** Ends a command that has nothing to do. `timers` left the time of a wake-up in its list, in case it was lost. */
 async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void> {
-  if (entry.command.kind !== 'wake') return await recorder.finish(null)
+  if (entry.command.kind !== 'wake') return await recorder.finish()
   const payment = await deps.payments.load(entry.partition, entry.paymentKey)
   const { expiryAtMs, reconcileAtMs } =
     payment === null ? NO_WAKE_UP : wakeTimes(payment, 0, policyFor(entry.partition, deps))
-  if (expiryAtMs !== null || reconcileAtMs !== null) return await recorder.finish(null)
+  if (expiryAtMs !== null || reconcileAtMs !== null) return await recorder.finish()
   await deps.commits.endWakeUp(entry, payment?.version ?? null)
 }
 
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */
-async function finishRefused(code: RefusalCode, isOutcome: boolean, { entry, recorder }: CommandRun): Promise<'ended'> {
-  const isAnswer = entry.record !== null && !isOutcome
-  await recorder.finish(isAnswer ? { kind: 'refused', code } : null)
-  return 'ended'
+async function finishRefused(code: RefusalCode, turn: Turn, { entry, recorder, deps }: CommandRun): Promise<Next> {
+  if (entry.record === null || turn.isOutcome) {
+    await recorder.finish()
+    return 'ended'
+  }
+  return (await recorder.refuse(code, turn.payment)) ? 'ended' : await startAfterConflict(entry, false, deps)
 }
 
 /**

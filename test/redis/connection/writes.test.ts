@@ -122,7 +122,7 @@ describe('writes that wait for a replica', () => {
     })
     const replyTo = { channel: 'reply:test', commandId: 'command-1' }
     const command = anEntry(payment, { entryId: entry?.[0] ?? '', idempotencyKey: 'another key', replyTo })
-    await confirmed(() => createCommitStore(writes).finish(command, { kind: 'refused', code: 'invalid_state' }))
+    await confirmed(() => createCommitStore(writes).refuse(command, 'invalid_state', 1))
     await told
     await disconnect(subscriber)
     expect(heard).to.deep.equal([true])

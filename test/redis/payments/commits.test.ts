@@ -109,16 +109,26 @@ describe('a commit', () => {
     const { payment, entry } = await accepted()
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
-    await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
+    await commits().refuse(entry, 'invalid_state', 1)
     expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
     expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
+  })
+
+  it('writes no refusal of a payment that has changed since: another command of the same request may have begun', async () => {
+    const { payment, entry } = await accepted()
+    await commits().commit(write(captured(payment)), PARTITION)
+    expect(await commits().refuse(entry, 'invalid_state', payment.version)).to.equal(false)
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+    expect(await commits().refuse(entry, 'invalid_state', payment.version + 1)).to.equal(true)
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'refused')
   })
 
   it('keeps the first result of a request for ever', async () => {
     const { payment, entry } = await accepted()
     const next = captured(payment)
     await commits().commit(write(next, { operationResult: concluded(next) }), PARTITION)
-    await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
+    expect(await commits().refuse(entry, 'invalid_state', next.version)).to.equal(true)
     expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'succeeded')
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })

@@ -220,7 +220,7 @@ const endCommand: Work = async redis => {
   await createCommitStore(createWrites(redis, redis, 1))
     .begin(entry, 1)
     .catch(rejectUnlessUnconfirmed)
-  await createCommitStore(unreplicated(redis)).finish(entry, null)
+  await createCommitStore(unreplicated(redis)).finish(entry)
 }
 
 /** A server that restarted has no scripts; a long call renews its lock. */
