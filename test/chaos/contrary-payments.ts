@@ -80,8 +80,11 @@ async function auditAll(
     await untilHandled(redis, await contrary.books())
     if ((await readAll(redis, ids)).every(isSettled)) break
   }
-  const ended = await untilAll(() => readAll(redis, ids), isToldBy(receiver), DELIVERED_WITHIN_MS)
-  const books = await contrary.books()
+  // Nothing is booked between the two: what is listed is still queried, and may end at any time.
+  const { ended, books } = await contrary.whileQuiet(async () => ({
+    ended: await untilAll(() => readAll(redis, ids), isToldBy(receiver), DELIVERED_WITHIN_MS),
+    books: await contrary.books()
+  }))
   auditContraryEnd(books, ended, client.records, findings)
   for (const { payment } of ended) {
     const { id } = payment.terms

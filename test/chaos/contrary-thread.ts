@@ -23,7 +23,7 @@ export interface ContraryThread {
    * Runs `act` once what was sent is over, while the gateway turns every call away. The clock of the service is moved in there: a
    * horizon that passes before the acquirer has done what it does late would prove nothing.
    */
-  whileQuiet(act: () => Promise<void>): Promise<void>
+  whileQuiet<T>(act: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
@@ -62,8 +62,9 @@ export async function startContraryThread(plan: Plan): Promise<ContraryThread> {
     async whileQuiet(act) {
       order('close')
       await books()
-      await act()
+      const result = await act()
       order('open')
+      return result
     },
     stop: async () => void (await thread.terminate())
   }
