@@ -19,6 +19,11 @@ const REST_MAX_MS = 30 * SECOND_MS
 const REST_JITTER = 0.2
 /** A trial without an outcome for this long (its worker died) is followed by another one. */
 const TRIAL_PATIENCE_MS = 30 * SECOND_MS
+/**
+ * A failure that is so much later than planned was delayed by this service, such as by an outage of Redis. With the patience of a
+ * trial it is longer than the longest `WEBHOOK_TIMEOUT_MS`.
+ */
+const DELAYED_AFTER_MS = 45 * SECOND_MS
 /** How long the line of an endpoint that takes no more at the moment waits, unless a success lets it go on. */
 const FULL_PAUSE_MS = SECOND_MS
 /** Payments of one line that go on in one step. */
@@ -41,7 +46,10 @@ export interface Delivery {
 export interface Failing {
   /** In a row. */
   readonly failures: number
+  /** From then on it was tried again and again. */
   readonly sinceMs: number
+  /** When its next attempt was due, as was planned at the last failure. */
+  readonly nextMs: number
   /** Until then nothing is sent, then one event as a trial. Null: it does not rest. */
   readonly restsUntilMs: number | null
 }
@@ -111,9 +119,9 @@ export function conclude(
 ): Conclusion {
   const { nowMs, delaysMs } = given
   const row = rows[rowOf(delivery, before, outcome, given)]
-  const failing = { works: null, same: before, fails: failingAfter(before, outcome, given) }[row.endpoint]
   const isSent = row.endpoint === 'fails'
   const dueMs = isSent ? nowMs + gapMs(delivery.attempts + 1, outcome, given) : delivery.sinceMs
+  const failing = { works: null, same: before, fails: failingAfter(before, outcome, dueMs, given) }[row.endpoint]
   const pausedMs = isSent ? dueMs : nowMs + FULL_PAUSE_MS
   // An endpoint that works again is looked at at once, one that rests when the rest is over.
   const lookMs = failing === null && before !== null ? nowMs : (failing?.restsUntilMs ?? pausedMs)
@@ -143,7 +151,7 @@ export function stepOfLine(failing: Failing | null, nowMs: number): LineStep {
     return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_PAUSE_MS }
   if (failing.restsUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.restsUntilMs }
   const againMs = nowMs + TRIAL_PATIENCE_MS
-  return { max: 1, trial: { ...failing, restsUntilMs: againMs }, againMs }
+  return { max: 1, trial: { ...failing, nextMs: againMs, restsUntilMs: againMs }, againMs }
 }
 
 /** The longest that all gaps take (ms). */
@@ -158,7 +166,7 @@ function rowOf(
   { nowMs, delaysMs }: Circumstances
 ): keyof typeof rows {
   // A slow endpoint, or one after a shorter outage, loses no event.
-  const isOverdue = before !== null && nowMs >= Math.max(sinceMs, before.sinceMs) + spanMs(delaysMs)
+  const isOverdue = nowMs >= Math.max(sinceMs, failingSinceMs(before, nowMs)) + spanMs(delaysMs)
   switch (outcome.kind) {
     case 'off':
       return 'switchedOff'
@@ -181,8 +189,18 @@ function gapMs(attempts: number, outcome: Outcome, { delaysMs, random }: Circums
   return Math.max(Math.round(delayMs * (1 + GAP_JITTER * (2 * random - 1))), wishMs)
 }
 
+/** Since when the endpoint is known to fail (ms). Of the time in which this service was away nothing is known. */
+function failingSinceMs(failing: Failing | null, nowMs: number): number {
+  return failing === null || nowMs > failing.nextMs + DELAYED_AFTER_MS ? nowMs : failing.sinceMs
+}
+
 /** One failure more. What was sent before the endpoint rested does not make the rest longer. */
-function failingAfter(before: Failing | null, outcome: Outcome, { nowMs, random, isTrial }: Circumstances): Failing {
+function failingAfter(
+  before: Failing | null,
+  outcome: Outcome,
+  dueMs: number,
+  { nowMs, random, isTrial }: Circumstances
+): Failing {
   if (before !== null && before.restsUntilMs !== null && !isTrial) return before
   const failures = (before?.failures ?? 0) + 1
   const isThrottled = outcome.kind === 'answered' && THROTTLING.includes(outcome.status)
@@ -190,5 +208,7 @@ function failingAfter(before: Failing | null, outcome: Outcome, { nowMs, random,
   const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), REST_MAX_MS)
   const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)
   const isResting = failures >= FAILURES_MAX || wishMs > 0
-  return { failures, sinceMs: before?.sinceMs ?? nowMs, restsUntilMs: isResting ? nowMs + restMs : null }
+  const restsUntilMs = isResting ? nowMs + restMs : null
+  const nextMs = Math.max(dueMs, restsUntilMs ?? dueMs)
+  return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, restsUntilMs }
 }

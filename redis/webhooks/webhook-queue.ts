@@ -183,6 +183,7 @@ function sum(numbers: readonly number[]): number {
 const storedFailing = storedValue<Failing>('failing endpoint', {
   failures: [required],
   sinceMs: [required],
+  nextMs: [required],
   restsUntilMs: [null]
 })
 

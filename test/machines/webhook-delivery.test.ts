@@ -27,7 +27,7 @@ const answered = (status: number, retryAfterMs: number | null = null): Outcome =
   retryAfterMs
 })
 const failing = (failures: number, restsUntilMs: number | null = null, sinceMs = NOW_MS): Failing => {
-  return { failures, sinceMs, restsUntilMs }
+  return { failures, sinceMs, nextMs: NOW_MS, restsUntilMs }
 }
 const concluded = (
   outcome: Outcome,
@@ -89,9 +89,20 @@ describe('what follows from the outcome of a webhook event', () => {
   for (const [name, [outcome, before, delivery, event, after]] of Object.entries(table)) {
     it(`${name}: ${event}`, () => {
       const { event: given, failing: next } = concluded(outcome, before, delivery)
-      expect([given, next]).to.deep.equal([event, after])
+      expect(given).to.equal(event)
+      expect(next && { ...next, nextMs: NOW_MS }).to.deep.equal(after)
     })
   }
+
+  it('gives up no event for the time in which this service was away', () => {
+    const awayMs = 2 * SPAN_MS
+    const before = failing(1, null, NOW_MS - 1_000)
+    const waited = { sinceMs: NOW_MS, nowMs: NOW_MS + awayMs }
+    for (const outcome of [answered(500), { kind: 'rests' }, { kind: 'full' }] as const)
+      expect(concluded(outcome, before, waited)).to.include({ event: 'waits' })
+    const after = concluded(answered(500), before, waited).failing
+    expect(after).to.include({ failures: 2, sinceMs: waited.nowMs })
+  })
 
   it('gives an event about three days: ten more attempts', () => {
     let [delivery, nowMs, endpoint]: [Delivery, number, Failing | null] = [FIRST, NOW_MS, null]
@@ -212,6 +223,10 @@ describe('the line of an endpoint', () => {
     const before = failing(6, NOW_MS)
     expect(stepOfLine(before, NOW_MS - 1)).to.deep.equal({ max: 0, trial: null, againMs: NOW_MS })
     const againMs = NOW_MS + 30_000
-    expect(stepOfLine(before, NOW_MS)).to.deep.equal({ max: 1, trial: failing(6, againMs), againMs })
+    expect(stepOfLine(before, NOW_MS)).to.deep.equal({
+      max: 1,
+      trial: { ...failing(6, againMs), nextMs: againMs },
+      againMs
+    })
   })
 })
