@@ -122,10 +122,10 @@ function sentences({ findings, ...figures }: Verdict): string {
       ? []
       : [`archive: ${figures.archived.payments} payments, ${figures.archived.returned} of them back in Redis`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
-    `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,
-    ...(figures.longestBackMs === null
-      ? []
-      : [`every process answered at most ${figures.longestBackMs} ms after a frozen Redis returned`]),
+    ...Object.entries(figures.longestBackMs).map(
+      ([from, ms]) =>
+        `every process answered after a Redis was ${from}: ${ms === null ? 'none was' : `within ${ms} ms`}`
+    ),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))
   ]

@@ -189,7 +189,7 @@ export class ChaosClient {
     const id = body['id'] ?? error?.['payment_id']
     if (typeof id === 'string') record.paymentIds.add(id)
     const code = error?.['code']
-    if (status === 202 || status === 429 || code === 'idempotency_in_progress') return false
+    if (status === 202 || NOT_TAKEN.includes(status) || code === 'idempotency_in_progress') return false
     const view = viewOf(body)
     // A replay of a request whose outcome is open shows the payment as it stands.
     if (view !== null && isOpen(view.operation)) return false
@@ -252,6 +252,9 @@ export class ChaosClient {
     return chosen
   }
 }
+
+/** Nothing was read or done: too slow, too many. */
+const NOT_TAKEN: readonly number[] = [408, 429]
 
 /** The results, told as a 503, of requests for which nothing was sent. They stay as they are. */
 export const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authorization_overdue']

@@ -5,10 +5,8 @@ import { delay } from '../../runtime/delay.js'
 import { readSales, type SaleLine } from '../../scripts/simulator/ledger.js'
 import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
-import { type Outages, outagesOf, SILENCE_MAX_MS } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
 import type { RequestRecord } from './record.js'
-import type { Strike } from './trouble.js'
 
 /** Longer than the not-found horizon and than every gap between two reconciliations. */
 const FINISH_MAX_MS = 180_000
@@ -16,10 +14,13 @@ const READERS = 16
 const POLL_MS = 200
 
 /** What the clients sent, how long they had to wait, and what the audit found. */
-export interface AuditedRun extends Outages {
+export interface AuditedRun {
   readonly payments: number
   readonly requests: number
   readonly tries: number
+  /** From the first try of a request to its first answer that was no error of the service (ms). */
+  readonly longestOutageMs: number
+  readonly outageP99Ms: number
   readonly findings: Findings
 }
 
@@ -34,20 +35,17 @@ export interface FinalState {
 export async function auditRun(
   clients: readonly ChaosClient[],
   receiver: ChaosReceiver,
-  networkUrl: string,
-  strikes: readonly Strike[]
+  networkUrl: string
 ): Promise<AuditedRun> {
   const { records, payments, sales } = await readFinalState(clients, receiver, networkUrl)
-  const outages = outagesOf(records, strikes)
-  const findings = auditChaos(records, payments, sales, receiver.events)
-  const silentMs = outages.longestSilenceOutageMs
-  if (silentMs > SILENCE_MAX_MS) findings.late.push(`${silentMs} ms without an answer after connections went silent`)
+  const outages = records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
   return {
     payments: payments.size,
     requests: records.length,
     tries: records.reduce((sum, { tries }) => sum + tries, 0),
-    ...outages,
-    findings
+    longestOutageMs: Math.round(outages.at(-1) ?? 0),
+    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    findings: auditChaos(records, payments, sales, receiver.events)
   }
 }
 

@@ -4,9 +4,8 @@
  */
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
+import type { Recovery } from './recoveries.js'
 
-/** From the return of a server to the answers of all processes (ms). */
-const BACK_MAX_MS = 5_000
 /** Between two freezes of a row. */
 const GAP_MAX_MS = 3_000
 const SERVERS = ['redis', 'secrets-redis'] as const
@@ -21,14 +20,6 @@ export interface FreezePace {
   readonly inARowMax: number
 }
 
-/** One server that froze, once or several times in a row. */
-export interface Freeze {
-  readonly victim: string
-  readonly frozenMs: readonly number[]
-  /** From its return to the answers of all processes; null: some did not answer for a minute. */
-  readonly backMs: number | null
-}
-
 export interface FreezeStage {
   readonly processes: () => readonly SupervisedProcess[]
   /** How long it takes from now until every process answers (ms); null: one did not for a minute. */
@@ -38,8 +29,11 @@ export interface FreezeStage {
   readonly signal: AbortSignal
 }
 
-/** Freezes a server, once or several times, and waits until every process answers again. `turn`: the servers take turns. */
-export async function freezeOne(stage: FreezeStage, pace: FreezePace, turn: number): Promise<Freeze> {
+/**
+ * Freezes a server, once or several times, and waits until every process answers again. Undefined: the run ended before. `turn`:
+ * the servers take turns.
+ */
+export async function freezeOne(stage: FreezeStage, pace: FreezePace, turn: number): Promise<Recovery | undefined> {
   const { processes, random, note, signal } = stage
   const victim = SERVERS[turn % SERVERS.length] ?? 'redis'
   const server = processes().find(({ name }) => name === victim)
@@ -54,20 +48,7 @@ export async function freezeOne(stage: FreezeStage, pace: FreezePace, turn: numb
     await delay(lastsMs, signal)
     server.signal('SIGCONT')
   }
-  return { victim, frozenMs, backMs: await stage.backMs() }
-}
-
-/** The longest time that the service took to come back; null: nothing froze. */
-export function longestBackMs(freezes: readonly Freeze[]): number | null {
-  return freezes.length === 0 ? null : Math.max(...freezes.map(({ backMs }) => backMs ?? Number.POSITIVE_INFINITY))
-}
-
-/** The freezes after which a process took too long to answer. */
-export function lateAfterFreezes(freezes: readonly Freeze[]): string[] {
-  return freezes
-    .filter(({ backMs }) => backMs === null || backMs > BACK_MAX_MS)
-    .map(({ victim, frozenMs, backMs }) => {
-      const back = backMs === null ? 'some process did not answer for a minute' : `all answered after ${backMs} ms`
-      return `${victim} was frozen for ${frozenMs.join(', ')} ms: ${back}`
-    })
+  if (frozenMs.length === 0 || signal.aborted) return undefined
+  const backMs = await stage.backMs()
+  return signal.aborted ? undefined : { from: 'frozen', victim, lastedMs: frozenMs, backMs }
 }

@@ -17,11 +17,11 @@ import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOut
 import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, advance, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
-import { type Freeze, lateAfterFreezes, longestBackMs } from './freezes.js'
 import { type ObserverThread, startObserverThread } from './observer-thread.js'
 import { openLoop } from './open-loop.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
+import { lateRecoveries, longestBackMs, type Recovery } from './recoveries.js'
 import { countStrikes, makeTrouble, type Pace, putFaults, type Trouble, type Victims } from './trouble.js'
 
 export interface ChaosOptions extends Pace {
@@ -48,9 +48,9 @@ export interface Verdict extends AuditedRun {
   readonly struck: ReturnType<typeof countStrikes>
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
-  readonly freezes: readonly Freeze[]
-  /** From the return of a frozen server until every process answered; null: none froze. */
-  readonly longestBackMs: number | null
+  readonly recoveries: readonly Recovery[]
+  /** Until every process answered (ms); null: there was none. */
+  readonly longestBackMs: Readonly<Record<Recovery['from'], number | null>>
   readonly contrary: ContraryOutcome
   /** Null: the run had no archive. */
   readonly archived: Archived | null
@@ -220,22 +220,26 @@ async function runOn(
   }
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
-  const audited = await auditRun([client], receiver, networkUrl, trouble.strikes)
+  const audited = await auditRun([client], receiver, networkUrl)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
   const contraryOutcome = await auditContraryPayments(
     { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, contrary },
     audited.findings
   )
-  audited.findings.late.push(...lateAfterFreezes(trouble.freezes))
+  const { recoveries, strikes } = trouble
+  audited.findings.late.push(...lateRecoveries(recoveries))
   return {
     ...audited,
-    freezes: trouble.freezes,
-    longestBackMs: longestBackMs(trouble.freezes),
+    recoveries,
+    longestBackMs: {
+      frozen: longestBackMs(recoveries, 'frozen'),
+      silenced: longestBackMs(recoveries, 'silenced')
+    },
     contrary: contraryOutcome,
     archived,
     seconds,
     deliveries: receiver.deliveries(),
-    struck: countStrikes(trouble.strikes),
+    struck: countStrikes(strikes),
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => [])
   }
 }

@@ -1,8 +1,9 @@
 /** Trouble for a running service: kills, stops, silent connections to Redis, and a card network that misbehaves. */
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
-import { type Freeze, type FreezePace, freezeOne } from './freezes.js'
+import { type FreezePace, freezeOne } from './freezes.js'
 import type { ProxyThread } from './proxy-thread.js'
+import type { Recovery } from './recoveries.js'
 import { startTamperer, type Tamperer } from './tampering.js'
 
 /** A fifth of the network's answers are lost, late or errors. */
@@ -46,7 +47,7 @@ export interface Strike {
 
 export interface Trouble {
   readonly strikes: readonly Strike[]
-  readonly freezes: readonly Freeze[]
+  readonly recoveries: readonly Recovery[]
   /** No more trouble; what was stopped goes on, and silenced connections are reset. */
   end(): Promise<void>
 }
@@ -87,7 +88,7 @@ export function makeTrouble(victims: Victims, pace: Pace, random: () => number):
 
 class TroubleMaker implements Trouble {
   readonly strikes: Strike[] = []
-  readonly freezes: Freeze[] = []
+  readonly recoveries: Recovery[] = []
   readonly #victims: Victims
   readonly #pace: Pace
   readonly #random: () => number
@@ -98,6 +99,7 @@ class TroubleMaker implements Trouble {
   #bursts = 0
   #turns = 0
   #silences = 0
+  #freezes = 0
 
   constructor(victims: Victims, pace: Pace, random: () => number) {
     this.#victims = victims
@@ -133,7 +135,7 @@ class TroubleMaker implements Trouble {
     for (const [, proxy] of this.#victims.proxies) proxy.restore()
   }
 
-  /** One act at a time: nothing else happens to a frozen server until all has come back, because that time is measured. */
+  /** One act at a time: nothing else happens until all has come back from a freeze or a silence that is measured. */
   async #repeat(pauseMs: () => number, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#ending
     while (!signal.aborted) {
@@ -177,12 +179,18 @@ class TroubleMaker implements Trouble {
     return BURSTS[this.#bursts++ % BURSTS.length] ?? NETWORK_FAULTS
   }
 
+  /** The servers take turns. Of each, every second silence is measured; the other ones come amid strikes. */
   async #silence(): Promise<void> {
-    const { proxies } = this.#victims
-    const [name, proxy] = [...proxies][this.#silences++ % proxies.size] ?? []
-    if (name === undefined) return
+    const { proxies, backMs } = this.#victims
+    const turn = this.#silences++
+    const [victim, proxy] = [...proxies][turn % proxies.size] ?? []
+    if (victim === undefined) return
+    const isMeasured = Math.floor(turn / proxies.size) % 2 === 0
+    // What was struck before is back.
+    if (isMeasured) await backMs()
     proxy?.blackhole()
-    this.#note('silenced', name)
+    this.#note('silenced', victim)
+    if (isMeasured) this.recoveries.push({ from: 'silenced', victim, lastedMs: [], backMs: await backMs() })
   }
 
   async #tamper(): Promise<void> {
@@ -200,8 +208,8 @@ class TroubleMaker implements Trouble {
     await backMs()
     const note = (victim: string, frozenMs: number): void => this.#note('frozen', victim, frozenMs)
     const stage = { processes, backMs, random: this.#random, signal, note }
-    const one = await freezeOne(stage, pace, this.freezes.length)
-    if (one.frozenMs.length > 0 && !signal.aborted) this.freezes.push(one)
+    const recovery = await freezeOne(stage, pace, this.#freezes++)
+    if (recovery !== undefined) this.recoveries.push(recovery)
   }
 }
 
