@@ -56,26 +56,32 @@ return isKnown and may and 1 or 0`
 
 /** The settings of one server, as far as its user may read them. Rejects when the server does not answer. */
 export async function readSettings(server: Redis): Promise<ReadonlyMap<string, string>> {
-  const [persistence, memory, mayReadConfig] = await Promise.all([
-    server.info('persistence'),
-    server.info('memory'),
-    server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)
-  ])
-  const fieldOf = (info: string, field: string): string | undefined =>
-    new RegExp(`^${field}:(\\S*)`, 'm').exec(info)?.[1]
+  const [info, flat] = await Promise.all([server.info('persistence', 'memory'), readConfig(server)])
   const told = {
-    appendonly: { 1: 'yes', 0: 'no' }[fieldOf(persistence, 'aof_enabled') ?? ''],
-    [SNAPSHOTS]: fieldOf(persistence, SNAPSHOTS),
-    'maxmemory-policy': fieldOf(memory, 'maxmemory_policy')
+    appendonly: { 1: 'yes', 0: 'no' }[fieldOf(info, 'aof_enabled') ?? ''],
+    [SNAPSHOTS]: fieldOf(info, SNAPSHOTS),
+    'maxmemory-policy': fieldOf(info, 'maxmemory_policy')
   }
   const settings = new Map(
     Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   )
-  if (mayReadConfig !== 1) return settings
-  const reply: unknown = await server.call('config', 'GET', ...READ_SETTINGS).catch(emptyWhenRefused)
-  const flat = Array.isArray(reply) ? reply.map(String) : []
   for (let index = 0; index + 1 < flat.length; index += 2) settings.set(flat[index] ?? '', flat[index + 1] ?? '')
   return settings
+}
+
+/** The servers that were asked for the right to read settings. One that is given later counts after a restart. */
+const mayReadConfig = new WeakMap<Redis, boolean>()
+
+/** Names and values in turn; empty where the user may not read them. */
+async function readConfig(server: Redis): Promise<string[]> {
+  const may = mayReadConfig.get(server) ?? (await server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)) === 1
+  const reply: unknown = may ? await server.call('config', 'GET', ...READ_SETTINGS).catch(emptyWhenRefused) : null
+  mayReadConfig.set(server, reply !== null)
+  return Array.isArray(reply) ? reply.map(String) : []
+}
+
+function fieldOf(info: string, field: string): string | undefined {
+  return new RegExp(`^${field}:(\\S*)`, 'm').exec(info)?.[1]
 }
 
 /** The conditions that a server breaks, with its value. What is not known breaks none. */

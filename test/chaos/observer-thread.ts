@@ -44,7 +44,7 @@ export async function startObserverThread(watched: Watched): Promise<ObserverThr
 async function untilAllAnswer({ dataDir, apiUrls, tokensUrls, apiKey, publishableKey }: Watched): Promise<boolean> {
   const signal = AbortSignal.timeout(WITHIN_MS)
   const until = async (isAnswered: () => Promise<boolean>): Promise<void> => {
-    while (!signal.aborted && !(await isAnswered())) await delay(GAP_MS, signal)
+    while (!signal.aborted && !(await isAnswered())) await delay(GAP_MS)
   }
   // Asked each time: a process that was started again has another port.
   const opsUrls = async (): Promise<Readonly<Record<string, unknown>>> => (await readJson(dataDir, OPS_FILE)) ?? {}

@@ -1,7 +1,7 @@
 /** When the consumers of the streams are to be looked at: a look costs a read for each partition. */
 
 /** Also while no worker is missing: one may have died before its first heartbeat was seen (ms). */
-const LOOK_EVERY_MS = 5_000
+const LOOK_EVERY_MS = 8_000
 
 export class ConsumerWatch {
   /** Those that were alive at some time since the last look that found nothing to take over. */

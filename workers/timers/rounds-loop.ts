@@ -17,8 +17,10 @@ import type { TimersMetrics } from './timers-metrics.js'
 
 /** While nothing is due, the pause between two rounds is so many times as long. */
 const IDLE_PAUSES = 4
+/** Of expiries: days pass until a hold is voided, and minutes until a new payment is too old. */
+const IDLE_PAUSES_OF_EXPIRIES = 8
 /** How often dead workers are looked for (ms). */
-const TAKEOVER_INTERVAL_MS = 500
+const TAKEOVER_INTERVAL_MS = 1_000
 /** How often commands are looked for that no worker would get (ms). */
 const SWEEP_INTERVAL_MS = 30_000
 
@@ -53,11 +55,16 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
   let redisBackAtMs = performance.now()
 
   /** A round that resolves to 0 found nothing due: the next one comes later. */
-  const repeat = async (name: string, intervalMs: number, round: () => Promise<unknown>): Promise<void> => {
+  const repeat = async (
+    name: string,
+    intervalMs: number,
+    round: () => Promise<unknown>,
+    idlePauses = IDLE_PAUSES
+  ): Promise<void> => {
     while (!stopping.aborted) {
       let pauses = 1
       try {
-        if ((await round()) === 0) pauses = IDLE_PAUSES
+        if ((await round()) === 0) pauses = idlePauses
         problems.delete(name)
       } catch (error) {
         problems.set(name, error)
@@ -78,7 +85,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
   }
   const consumers = new ConsumerWatch()
   const rounds = [
-    repeat('due', options.timersIntervalMs, () => wake(expiries)),
+    repeat('due', options.timersIntervalMs, () => wake(expiries), IDLE_PAUSES_OF_EXPIRIES),
     repeat('reconcile', options.timersIntervalMs, () => wake(reconciliations)),
     repeat('webhooks', options.webhookPollMs, async () =>
       noteFired(await deliveryRound(redis, partitions, options.clock.real.now()))

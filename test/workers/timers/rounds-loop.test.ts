@@ -180,9 +180,9 @@ describe('the check of the consumers', () => {
     watch.looked(0)
   })
 
-  it('is due at the start, and every 5 s', () => {
+  it('is due at the start, and every 8 s', () => {
     expect(new ConsumerWatch().isLookDue(0)).to.equal(true)
-    expect([watch.isLookDue(4_999), watch.isLookDue(5_001)]).to.deep.equal([false, true])
+    expect([watch.isLookDue(7_999), watch.isLookDue(8_001)]).to.deep.equal([false, true])
   })
 
   it('is due as soon as a worker is silent, until a check leaves nothing of it', () => {
