@@ -68,7 +68,8 @@ const ARCHIVE_EVERY = 10
 const ARCHIVE_TROUBLE_MS = 24 * 3_600_000
 /** A world whose trouble keeps it from a quiet time would take minutes. */
 const ARCHIVE_TROUBLE_EVENTS = 12_000
-const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
+/** Merchants come back up to three times when their payment is about to leave, each time a day later. */
+const ARCHIVE_PEACE_MAX_MS = 4 * 24 * 3_600_000
 /** Until a call counts as lost, and then as for all others (ms). */
 const TAMPERED_PEACE_MAX_MS = 2 * CALL_MAX_MS
 /** Beyond every wake-up that a payment can have. */

@@ -96,11 +96,9 @@ const behaviours = {
     sale: ({ dice }) => ({ currency: 'USD', deviation: 'in another currency', isLost: dice.chance(0.3) })
   },
   'approves a part': {
-    sale: ({ cents, dice }) => ({
-      cents: Math.floor(cents / 2),
-      deviation: APPROVED_IN_PART,
-      isLost: dice.chance(0.3)
-    })
+    sale: ({ cents, dice }) =>
+      // What another kind approves late, it approves whole.
+      cents === 0 ? {} : { cents: Math.floor(cents / 2), deviation: APPROVED_IN_PART, isLost: dice.chance(0.3) }
   },
   'names another sale in its answer': {
     sale: ({ sale, dice }) => ({
