@@ -190,7 +190,8 @@ export const streamCommands: Readonly<Record<string, (data: Streams, args: reado
   XPENDING: (data, [key = '', name = '', ...options]) => {
     const group = groupOf(data, key, name)
     const isIdleGiven = options[0]?.toUpperCase() === 'IDLE'
-    const idleMs = isIdleGiven ? Number(options[1]) : 0
+    // The clock may have been set back since the delivery: without IDLE, what seems to come later is found, too.
+    const idleMs = isIdleGiven ? Number(options[1]) : Number.NEGATIVE_INFINITY
     const [start = '-', end = '+', count = '0', consumer] = isIdleGiven ? options.slice(2) : options
     const isFrom = (id: string): boolean =>
       start === '-' || (start.startsWith('(') ? isAfter(id, start.slice(1)) : !isAfter(start, id))
