@@ -19,7 +19,7 @@ export interface Findings {
   readonly stuck: string[]
   /** Status changes that the merchant was not told of, or not in their order. */
   readonly undelivered: string[]
-  /** Answered too late after connections went silent. */
+  /** Processes that answered too late after a Redis froze or went silent. */
   readonly late: string[]
 }
 
@@ -74,8 +74,13 @@ export function auditEvents(
   if (!isInOrder) findings.undelivered.push(`${id}: events came as ${events.map(event => event.status).join()}`)
 }
 
-function auditRecord({ key, status, paymentIds }: RequestRecord, findings: Findings): void {
-  if (status === null) findings.lost.push(`${key}: never answered for good`)
+function auditRecord(record: RequestRecord, findings: Findings): void {
+  const { key, status, paymentIds, beganMs, tries, last, lastMs } = record
+  if (status === null) {
+    const seconds = Math.round((lastMs - beganMs) / 1_000)
+    const lastAnswer = last === '' ? 'no answer at all' : `the last answer, ${last}, after ${seconds} s`
+    findings.lost.push(`${key}: never answered for good (${[...paymentIds].join()}, ${tries} tries, ${lastAnswer})`)
+  }
   if (paymentIds.size > 1) findings.duplicates.push(`${key}: ${paymentIds.size} payments`)
 }
 

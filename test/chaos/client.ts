@@ -165,6 +165,8 @@ export class ChaosClient {
       status: null,
       answer: null,
       tries: 0,
+      last: '',
+      lastMs: 0,
       beganMs,
       outageMs: null
     }
@@ -172,6 +174,7 @@ export class ChaosClient {
     for (let pauseMs = PAUSE_FIRST_MS; !this.#isGivingUp; ) {
       record.tries++
       const answer = await this.#post(path, key, body)
+      if (answer !== null) Object.assign(record, { last: nameOf(answer), lastMs: performance.now() })
       const isAnswered = answer !== null && isServed(answer)
       if (isAnswered) {
         record.outageMs ??= performance.now() - record.beganMs
@@ -260,9 +263,18 @@ const NOT_TAKEN: readonly number[] = [408, 429]
 export const NOTHING_SENT: readonly unknown[] = ['network_unavailable', 'authorization_overdue']
 
 /** An answer of the service at work. */
-function isServed({ status, body }: Answer): boolean {
-  const error = isRecord(body['error']) ? body['error'] : null
-  return status < 500 || NOTHING_SENT.includes(error?.['code'])
+function isServed(answer: Answer): boolean {
+  return answer.status < 500 || NOTHING_SENT.includes(codeOf(answer))
+}
+
+function nameOf(answer: Answer): string {
+  const { status, body } = answer
+  const operation = isRecord(body['operation']) ? body['operation']['state'] : undefined
+  return [status, codeOf(answer), body['status'], operation].filter(part => part !== undefined).join(' ')
+}
+
+function codeOf({ body }: Answer): unknown {
+  return isRecord(body['error']) ? body['error']['code'] : undefined
 }
 
 function viewOf(body: Readonly<Record<string, unknown>>): Payment | null {

@@ -12,6 +12,10 @@ export interface RequestRecord {
   /** The answered payment, when it was one. */
   answer: Payment | null
   tries: number
+  /** The last answer, such as `503 service_unavailable`; empty: none came. */
+  last: string
+  /** When that came, as `performance.now()` tells it. */
+  lastMs: number
   /** The first try, as `performance.now()` tells it; of a create, the first try for its token. */
   readonly beganMs: number
   /**
