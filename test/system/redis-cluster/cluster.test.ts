@@ -42,7 +42,7 @@ describe('a Redis Cluster', () => {
       reads
         .groups(partitions)
         .map(group =>
-          reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, paymentWork, 'worker', group, 5))
+          reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, paymentWork, 'worker', group, 5, 10_000))
         )
     )
     for (const partition of partitions) await redis.xadd(keys.commands(partition), '*', ...WAKE)
