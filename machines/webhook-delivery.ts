@@ -48,8 +48,8 @@ export interface Failing {
   readonly failures: number
   /** From then on it was tried again and again. */
   readonly sinceMs: number
-  /** When its next attempt was due, as was planned at the last failure. */
-  readonly nextMs: number
+  /** When its next attempt was due, as was planned at the last failure. Null: an earlier version wrote this. */
+  readonly nextMs: number | null
   /** Until then nothing is sent, then one event as a trial. Null: it does not rest. */
   readonly restsUntilMs: number | null
 }
@@ -191,7 +191,9 @@ function gapMs(attempts: number, outcome: Outcome, { delaysMs, random }: Circums
 
 /** Since when the endpoint is known to fail (ms). Of the time in which this service was away nothing is known. */
 function failingSinceMs(failing: Failing | null, nowMs: number): number {
-  return failing === null || nowMs > failing.nextMs + DELAYED_AFTER_MS ? nowMs : failing.sinceMs
+  if (failing === null) return nowMs
+  const { sinceMs, nextMs } = failing
+  return nextMs !== null && nowMs > nextMs + DELAYED_AFTER_MS ? nowMs : sinceMs
 }
 
 /** One failure more. What was sent before the endpoint rested does not make the rest longer. */

@@ -69,14 +69,24 @@ export async function readSettings(server: Redis): Promise<ReadonlyMap<string, s
   return settings
 }
 
-/** The servers that were asked for the right to read settings. One that is given later counts after a restart. */
-const mayReadConfig = new WeakMap<Redis, boolean>()
+/** A right to read settings that is given, or given back, counts after this time at most (ms). */
+const RIGHT_ASKED_EVERY_MS = 60_000
+const rights = new WeakMap<Redis, { readonly mayRead: boolean; readonly askedMs: number }>()
+
+async function mayReadConfig(server: Redis): Promise<boolean> {
+  const known = rights.get(server)
+  const nowMs = performance.now()
+  if (known !== undefined && nowMs < known.askedMs + RIGHT_ASKED_EVERY_MS) return known.mayRead
+  const mayRead = (await server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)) === 1
+  rights.set(server, { mayRead, askedMs: nowMs })
+  return mayRead
+}
 
 /** Names and values in turn; empty where the user may not read them. */
 async function readConfig(server: Redis): Promise<string[]> {
-  const may = mayReadConfig.get(server) ?? (await server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)) === 1
-  const reply: unknown = may ? await server.call('config', 'GET', ...READ_SETTINGS).catch(emptyWhenRefused) : null
-  mayReadConfig.set(server, reply !== null)
+  if (!(await mayReadConfig(server))) return []
+  const reply: unknown = await server.call('config', 'GET', ...READ_SETTINGS).catch(emptyWhenRefused)
+  if (reply === null) rights.delete(server)
   return Array.isArray(reply) ? reply.map(String) : []
 }
 

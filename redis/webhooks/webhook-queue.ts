@@ -183,8 +183,8 @@ function sum(numbers: readonly number[]): number {
 const storedFailing = storedValue<Failing>('failing endpoint', {
   failures: [required],
   sinceMs: [required],
-  nextMs: [required],
-  restsUntilMs: [null]
+  restsUntilMs: [null],
+  nextMs: [null]
 })
 
 function encodeFailing(failing: Failing | null): string | undefined {

@@ -187,12 +187,12 @@ export class ChaosClient {
   }
 
   /** Notes what an answer says. False: ask again. */
-  #isFinal(record: RequestRecord, { status, body }: Answer): boolean {
+  #isFinal(record: RequestRecord, answer: Answer): boolean {
+    const { status, body } = answer
     const error = isRecord(body['error']) ? body['error'] : null
     const id = body['id'] ?? error?.['payment_id']
     if (typeof id === 'string') record.paymentIds.add(id)
-    const code = error?.['code']
-    if (status === 202 || NOT_TAKEN.includes(status) || code === 'idempotency_in_progress') return false
+    if (status === 202 || NOT_TAKEN.includes(status) || codeOf(answer) === 'idempotency_in_progress') return false
     const view = viewOf(body)
     // A replay of a request whose outcome is open shows the payment as it stands.
     if (view !== null && isOpen(view.operation)) return false

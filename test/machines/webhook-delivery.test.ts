@@ -102,6 +102,9 @@ describe('what follows from the outcome of a webhook event', () => {
       expect(concluded(outcome, before, waited)).to.include({ event: 'waits' })
     const after = concluded(answered(500), before, waited).failing
     expect(after).to.include({ failures: 2, sinceMs: waited.nowMs })
+    // An earlier version did not write when the next attempt was due.
+    const earlier = { ...before, nextMs: null }
+    expect(concluded({ kind: 'rests' }, earlier, waited)).to.include({ event: 'undeliverable' })
   })
 
   it('gives an event about three days: ten more attempts', () => {
