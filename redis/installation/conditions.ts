@@ -69,24 +69,15 @@ export async function readSettings(server: Redis): Promise<ReadonlyMap<string, s
   return settings
 }
 
-/** A right to read settings that is given, or given back, counts after this time at most (ms). */
-const RIGHT_ASKED_EVERY_MS = 60_000
-const rights = new WeakMap<Redis, { readonly mayRead: boolean; readonly askedMs: number }>()
-
-async function mayReadConfig(server: Redis): Promise<boolean> {
-  const known = rights.get(server)
-  const nowMs = performance.now()
-  if (known !== undefined && nowMs < known.askedMs + RIGHT_ASKED_EVERY_MS) return known.mayRead
-  const mayRead = (await server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)) === 1
-  rights.set(server, { mayRead, askedMs: nowMs })
-  return mayRead
-}
+/** Servers whose user may read settings, as far as is known: it is asked again only after a refusal. */
+const mayRead = new WeakSet<Redis>()
 
 /** Names and values in turn; empty where the user may not read them. */
 async function readConfig(server: Redis): Promise<string[]> {
-  if (!(await mayReadConfig(server))) return []
+  if (!mayRead.has(server) && (await server.eval(MAY_READ_CONFIG, 0).catch(emptyWhenRefused)) !== 1) return []
+  mayRead.add(server)
   const reply: unknown = await server.call('config', 'GET', ...READ_SETTINGS).catch(emptyWhenRefused)
-  if (reply === null) rights.delete(server)
+  if (reply === null) mayRead.delete(server)
   return Array.isArray(reply) ? reply.map(String) : []
 }
 

@@ -58,6 +58,16 @@ describe('a process that promises that a write is durable', () => {
       }))
   }
 
+  it('sees a right to read settings that is given, taken, and given back, at its next check', () =>
+    during('appendfsync', 'everysec', 'always', async () => {
+      const seen: boolean[] = []
+      for (const rule of ['+config', '-config', '+config', '-config']) {
+        await test.redis.acl('SETUSER', 'narrow', rule)
+        seen.push((await startOn(narrow, 'test')) !== undefined)
+      }
+      expect(seen).to.deep.equal([true, false, true, false])
+    }))
+
   it('accepts a Redis that may lose a second with ACCEPT_EVERYSEC=yes, in either environment', () =>
     during('appendfsync', 'everysec', 'always', async () => {
       for (const environment of ['test', 'live'] as const) {

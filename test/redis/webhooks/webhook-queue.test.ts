@@ -169,6 +169,19 @@ describe('the endpoint of a merchant', () => {
     expect(await failures()).to.equal(5)
   })
 
+  it('goes on failing from what an earlier version stored, without the time of its next attempt', async () => {
+    await rest(0)
+    const key = keys.webhookFailing(PARTITION, MERCHANT)
+    const stored = JSON.parse((await test.redis.get(key)) ?? '[]')
+    await test.redis.set(key, JSON.stringify(stored.slice(0, -1)))
+    await emitNew()
+    for (const entry of await taken()) await end(entry, { kind: 'rests' })
+    await trialAfterMs()
+    await end(await takeOne(), REFUSED)
+    expect(await failures()).to.equal(6)
+    expect(JSON.parse((await test.redis.get(key)) ?? '[]').length).to.equal(stored.length)
+  })
+
   it('counts as working after the first success, which releases as many events as fit', async () => {
     await rest(20)
     await trialAfterMs()

@@ -123,7 +123,8 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
     await until('the endpoint rests', async () => {
       await event()
       const stored = await Promise.all((await admin.keys('*:hookfailing:*')).map(key => admin.get(key)))
-      return stored.some(failing => failing?.split(',').length === 4)
+      const restsUntilMs = stored.map(failing => JSON.parse(failing ?? '[]')[3])
+      return restsUntilMs.some(ms => ms > 0)
     })
     expect((await service.ops('webhooks.1', '/metrics')).text).to.match(fails)
     answers.status = 204
