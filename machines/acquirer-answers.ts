@@ -11,9 +11,11 @@ import { plainCode } from './declines.js'
  * - `refused`: it was not booked, and never will be.
  * - `too_late`: refused, because the time for it is over: the hold has lapsed.
  * - `unproven`: the acquirer answered and has ended with this call. The record decides whether it was booked.
+ * - `unexplained`: refused without a code. The record decides, but the call may still be booked until the horizon, because a
+ *   gateway may have answered. It is not sent again.
  * - `open`: the call may still be booked, as if there were no answer.
  */
-export type Proof = 'done' | 'refused' | 'too_late' | 'unproven' | 'open'
+export type Proof = 'done' | 'refused' | 'too_late' | 'unproven' | 'unexplained' | 'open'
 
 export interface AnswerRow {
   readonly proof: Proof
@@ -75,7 +77,7 @@ export const errorRows: readonly AnswerRow[] = [
 /** HTTP status codes other than 2xx, when the body names no error. `xx`: all others of the class. */
 export const httpRows: readonly AnswerRow[] = [
   { proof: 'open', codes: '408 425 429', means: 'a gateway answers instead of the acquirer' },
-  { proof: 'unproven', codes: '4xx', means: 'refused without a reason: a gateway may have answered after the booking' },
+  { proof: 'unexplained', codes: '4xx', means: 'refused without a reason: a gateway may have answered' },
   { proof: 'open', codes: '1xx 3xx 5xx', means: 'no answer of the acquirer' }
 ]
 

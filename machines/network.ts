@@ -23,7 +23,8 @@ export interface NetworkReferences {
  * - `rejected`: the network refused the operation as such; nothing changed. `isTooLate`: the time for it is over.
  * - `not_sent`: it is proven that nothing happened (no connection, or no byte of the request left). `isCircuitOpen`: our
  *   circuit refused the call; it stays open for longer than a retry may take.
- * - `unproven`: the acquirer answered, and the answer does not prove what it did. No copy of the call is left.
+ * - `unproven`: the acquirer answered, and the answer does not prove what it did. No copy of the call is left, unless it
+ *   `mayArrive`: then a gateway may have answered instead.
  * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): the call may still be booked.
  */
 export type CallOutcome =
@@ -36,7 +37,7 @@ export type CallOutcome =
   | { readonly kind: 'declined'; readonly code: string; readonly references: NetworkReferences }
   | { readonly kind: 'rejected'; readonly code: string; readonly isTooLate?: boolean }
   | { readonly kind: 'not_sent'; readonly reason: string; readonly isCircuitOpen?: true }
-  | { readonly kind: 'unproven'; readonly reason: string }
+  | { readonly kind: 'unproven'; readonly reason: string; readonly mayArrive?: true }
   | { readonly kind: 'ambiguous'; readonly reason: string }
 
 /** What the answer to a capture, void or refund states about the sale (cents); null: nothing. */

@@ -6,7 +6,7 @@ import type { Notification, Reconciliation } from '../model.js'
 import { reviewAfter } from './conclusions.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent, Policy } from './events.js'
-import { afterTry, nextQuery } from './reconcile-schedule.js'
+import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
 import { withOperationIn } from './refunds.js'
 import { authorizedCentsOf } from './sums.js'
 
@@ -17,7 +17,7 @@ export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
   const isUnsent = 'isUnsent' in event
   const reconciliation = isUnsent
     ? untried(policy, event.nowMs)
-    : afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs)
+    : afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs)
   return {
     ...withOperationIn(figures, 'unknown', event.nowMs),
     ...openLonger(figures, reconciliation.openedMs, policy, event),
@@ -33,14 +33,14 @@ export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event 
   const openedMs = figures.expiresAtMs ?? event.nowMs
   return {
     ...openLonger(figures, openedMs, policy, event),
-    reconciliation: { ...afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs), openedMs }
+    reconciliation: { ...afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs), openedMs }
   }
 }
 
 /** The void is on its way once more. Its outcome counts the try. */
 export const resendRelease: Change = ({ context: { figures, policy }, event }) => {
   const tries = figures.reconciliation?.tries ?? 0
-  return { reconciliation: { ...afterTry(figures.reconciliation, false, policy, event.nowMs), tries } }
+  return { reconciliation: { ...afterTry(figures.reconciliation, NO_ANSWER, policy, event.nowMs), tries } }
 }
 
 /** The hold is to be voided when it is clear how it stands: nothing was sent yet. */
@@ -181,12 +181,13 @@ const LATE_CHECK_HORIZONS = 6
 
 /** A doubt that no try of ours began. */
 function untried(policy: Policy, nowMs: number): Reconciliation {
-  return { ...afterTry(null, false, policy, nowMs), tries: 0, unansweredMs: null }
+  return { ...afterTry(null, NO_ANSWER, policy, nowMs), tries: 0, unansweredMs: null }
 }
 
-/** The network answered this try. */
-function isRefusal({ type }: LifecycleEvent): boolean {
-  return type === 'UNPROVEN' || type === 'EARLIER_TRY_IN_DOUBT'
+/** What this try was answered. */
+function answerOf(event: LifecycleEvent): TryAnswer {
+  const isRefused = event.type === 'UNPROVEN' || event.type === 'EARLIER_TRY_IN_DOUBT'
+  return { isRefused, mayArrive: !isRefused || 'mayArrive' in event }
 }
 
 /** What stays open beyond the list age goes to manual review. */

@@ -39,9 +39,9 @@ export type CallEvent =
   | Event<'NOT_SENT', { reason: string }>
   /**
    * The network answered, and the answer does not prove what it did: its record decides. `isUnsent`: this call was not made,
-   * because the operation may have been done before (unvouched.ts).
+   * because the operation may have been done before (unvouched.ts). `mayArrive`: it may still be booked (acquirer-answers.ts).
    */
-  | Event<'UNPROVEN', { reason: string; isUnsent?: true }>
+  | Event<'UNPROVEN', { reason: string; isUnsent?: true; mayArrive?: true }>
   | Event<'AMBIGUOUS', { reason: string }>
   /** The card data is gone or was erased, or our keys do not open it; nothing was sent. */
   | Event<'CARD_MISSING', { failure: 'invalid_token' | 'unknown_card' | 'card_unreadable' }>

@@ -24,7 +24,12 @@ export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
     case 'not_sent':
       return { type: 'NOT_SENT', reason: outcome.reason, nowMs }
     case 'unproven':
-      return { type: 'UNPROVEN', reason: outcome.reason, nowMs }
+      return {
+        type: 'UNPROVEN',
+        reason: outcome.reason,
+        ...(outcome.mayArrive && { mayArrive: true }),
+        nowMs
+      }
     case 'ambiguous':
       return { type: 'AMBIGUOUS', reason: outcome.reason, nowMs }
   }

@@ -2,13 +2,21 @@
 import type { QuerySchedule, Reconciliation } from '../model.js'
 import type { LifecycleEvent, Policy } from './events.js'
 
+/** `isRefused`: the network answered, and the answer proves nothing. `mayArrive`: the try may still be booked. */
+export interface TryAnswer {
+  readonly isRefused: boolean
+  readonly mayArrive: boolean
+}
+
+export const NO_ANSWER: TryAnswer = { isRefused: false, mayArrive: true }
+
 /**
  * The doubt that begins, or goes on, with a try whose outcome is not known. Each further try of one operation lengthens the
- * gap, so that a request which always fails backs off. `isRefused`: the network answered, and the answer proves nothing.
+ * gap, so that a request which always fails backs off.
  */
 export function afterTry(
   earlier: Reconciliation | null,
-  isRefused: boolean,
+  { isRefused, mayArrive }: TryAnswer,
   policy: Policy,
   nowMs: number
 ): Reconciliation {
@@ -18,7 +26,7 @@ export function afterTry(
     openedMs: earlier?.openedMs ?? nowMs,
     tries: (earlier?.tries ?? 0) + 1,
     sinceMs: nowMs,
-    unansweredMs: isRefused ? (earlier?.unansweredMs ?? null) : nowMs,
+    unansweredMs: mayArrive ? nowMs : (earlier?.unansweredMs ?? null),
     refusedMs: isRefused ? nowMs : null,
     concluded: earlier?.concluded ?? null,
     attempts,

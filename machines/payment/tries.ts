@@ -6,6 +6,7 @@
  * | the last try                    | then |
  * | ------------------------------- | ---- |
  * | was answered with a refusal     | it ended. The operation ends with it, once the record had time to follow |
+ * | was refused without a code      | it ended, but may still be booked until the not-found horizon: the operation ends there |
  * | was not answered                | it may still be booked until the not-found horizon. The next try follows: a capture or a whole void works once only and needs no horizon, a refund adds up and does |
  * | was the last one of `TRIES_MAX` | the operation ends at the horizon |
  * | asked for more than is held     | it can't be booked; the operation ends at the horizon |

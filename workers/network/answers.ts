@@ -147,7 +147,7 @@ function namesAnotherSale(body: WireObject, saleId: string): boolean {
 function refusalIn({ status, text }: { status: number; text: string }): CallOutcome | null {
   if (status >= 200 && status < 300) return null
   const byStatus = proofOfStatus(status)
-  const codes = byStatus === 'unproven' ? errorCodesIn(parseJson(text)) : []
+  const codes = byStatus === 'unexplained' ? errorCodesIn(parseJson(text)) : []
   const doubtful = codes.find(code => proofOfError(code) !== 'refused')
   if (doubtful !== undefined) return unproven(`HTTP ${status} with the error code ${doubtful}`)
   if (codes[0] !== undefined) return { kind: 'rejected', code: codes[0] }
@@ -162,6 +162,8 @@ function outcomeOf(proof: Proof, code: string, reason: string): CallOutcome {
       return { kind: 'rejected', code, isTooLate: true }
     case 'unproven':
       return unproven(reason)
+    case 'unexplained':
+      return { ...unproven(reason), mayArrive: true }
     default:
       return ambiguous(reason)
   }
@@ -183,7 +185,7 @@ export function referencesIn(payment: WireObject): NetworkReferences {
   }
 }
 
-function unproven(reason: string): CallOutcome {
+function unproven(reason: string): Extract<CallOutcome, { kind: 'unproven' }> {
   return { kind: 'unproven', reason: `The card network gave ${reason}.` }
 }
 

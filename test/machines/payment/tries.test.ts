@@ -72,7 +72,40 @@ const operations = [
   ['refund', 'captured', refund, paid, 'captured']
 ] as const
 
+const booked = {
+  capture: { status: 'captured', capturedCents: 1_000 },
+  cancellation: { status: 'voided', voidedCents: 1_000 },
+  refund: { status: 'captured', voidedCents: 300 }
+} as const
+
 for (const [name, status, asked, record, after] of operations) {
+  describe(`a ${name} that is refused without a code, maybe by a gateway`, () => {
+    const refusedBare = { type: 'UNPROVEN', reason: 'HTTP 404 without an error code', mayArrive: true }
+    const horizonMs = policy.notFoundHorizonMs
+
+    it('is sent once, and ends as refused at the horizon', () => {
+      const early = lived(inStatus(status).progress, asked, refusedBare, record, horizonMs - 1_000)
+      expect(early.results).to.deep.equal([])
+      const { sentMs, payment, results } = lived(
+        inStatus(status).progress,
+        asked,
+        refusedBare,
+        record,
+        horizonMs + 60_000
+      )
+      expect(sentMs).to.have.length(1)
+      expect(results).to.deep.equal(['failed'])
+      expect(payment.progress).to.include({ status: after, error: 'provider_rejected' })
+    })
+
+    it('is booked when it arrives minutes later', () => {
+      const late: Record = nowMs => (nowMs < NOW + 400_000 ? record(nowMs, 0) : booked[name])
+      const { sentMs, results } = lived(inStatus(status).progress, asked, refusedBare, late, horizonMs + 60_000)
+      expect(sentMs).to.have.length(1)
+      expect(results).to.deep.equal(['succeeded'])
+    })
+  })
+
   describe(`a ${name} that the network answers without a proof`, () => {
     it('is sent once, and ends as refused when the record still shows the sale as before', () => {
       const { sentMs, payment, results } = lived(inStatus(status).progress, asked, unproven, record, 60_000)
@@ -82,11 +115,6 @@ for (const [name, status, asked, record, after] of operations) {
     })
 
     it('is not called failed while the record may be behind, and is booked when the record shows it', () => {
-      const booked = {
-        capture: { status: 'captured', capturedCents: 1_000 },
-        cancellation: { status: 'voided', voidedCents: 1_000 },
-        refund: { status: 'captured', voidedCents: 300 }
-      } as const
       const lagging: Record = nowMs => (nowMs < NOW + 15_000 ? record(nowMs, 0) : booked[name])
       const { sentMs, results } = lived(inStatus(status).progress, asked, unproven, lagging, 60_000)
       expect(sentMs).to.have.length(1)
