@@ -1,5 +1,5 @@
 /** A live installation on this machine, made as docs/ says: its servers, its processes, and its operator. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
 import { OPS_FILE, readJson } from '../../scripts/start/data-dir.js'
@@ -19,6 +19,10 @@ export interface Installation extends Servers {
   portOf(instance: string): number | undefined
   /** Starts the processes, two of those that carry the load; `scale` as for `npm start`. */
   startProcesses(...scale: string[]): Promise<void>
+  /** The folder of the release that processes run from which start now. */
+  release(): string
+  /** Links another one in its place. */
+  linkRelease(folder: string): Promise<void>
   /** Where each instance serves /readyz, by its name. */
   opsUrls(): Promise<ReadonlyMap<string, string>>
   /** A folder with the addresses of a user of both Redis, as redis-setup.sh makes it. */
@@ -29,9 +33,18 @@ export interface Installation extends Servers {
 
 const SCALE = ['api=2', 'tokens=2', 'payments=2']
 
-/** Starts the servers; the processes do not run yet. */
-export async function install({ output, ...options }: ServerOptions): Promise<Installation> {
-  const { root, dir } = options
+/** Links the release `root` as `current`, and starts the servers; the processes do not run yet. */
+export async function install({ output, ...given }: ServerOptions): Promise<Installation> {
+  const { dir } = given
+  const options = { ...given, root: join(dir, 'current') }
+  const { root } = options
+  let release = ''
+  const linkRelease = async (folder: string): Promise<void> => {
+    await symlink(folder, `${root}.new`)
+    await rename(`${root}.new`, root)
+    release = folder
+  }
+  await linkRelease(given.root)
   let printed = ''
   const print = (text: string): void => {
     printed += text
@@ -48,6 +61,8 @@ export async function install({ output, ...options }: ServerOptions): Promise<In
     ...{ root, dir, procfile },
     log: () => printed,
     service: () => service,
+    release: () => release,
+    linkRelease,
     portOf: instance => running?.ports.get(instance)?.port,
     async startProcesses(...scale) {
       service = plan(...scale)

@@ -11,6 +11,7 @@ import { runLiveDrill, type StepResult, stepNames } from './run-drill.js'
 
 interface DrillArguments {
   readonly only?: readonly string[]
+  readonly before?: string
   readonly rate: number
   readonly payments: number
   readonly seed: number
@@ -20,14 +21,16 @@ interface DrillArguments {
 
 const command = toolCommand({
   name: 'live-drill',
-  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts its durable Redis and rotates the keys of its vault under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
+  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts its durable Redis, rotates the keys of its vault and goes back to the release before and forth again, under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
   takes: 'about 90 s; with --payments 10000 some minutes more.',
   examples: [
     ['--payments 10000', 'with much that the durable Redis must read again'],
+    ['--only release-before --before HEAD~5', 'an upgrade and the way back, from that commit'],
     ['--only durable-restart --payments 500 --log drill.log', 'some steps, with what the processes print']
   ]
 })
   .option('--only <names>', `only these steps: ${stepNames.join(', ')}`, listOf(oneOf(stepNames)))
+  .option('--before <commit>', 'the release before this one (default: the newest tag before this commit)')
   .option('--rate <number>', 'new payments per second, in every step', decimalNumber(0.1, 1_000), 10)
   .option('--payments <count>', 'payments that are made before the durable Redis is restarted', wholeNumber(0), 0)
   .option('--seed <number>', 'of the dice', wholeNumber(0), 1)
@@ -40,6 +43,7 @@ const root = resolve(import.meta.dirname, '../../..')
 const results = await runLiveDrill({
   root,
   steps: options.only ?? stepNames,
+  ...(options.before === undefined ? {} : { before: options.before }),
   rate: options.rate,
   payments: options.payments,
   seed: options.seed,

@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { makeRelease } from '../../scripts/package/release.js'
 import { findOnPath, runToEnd } from '../../scripts/start/apt-packages.js'
+import type { Installation } from './installed-service.js'
 import type { Step } from './step.js'
 
 const SIZE_MAX_BYTES = 40_000_000
@@ -11,11 +12,25 @@ const SIZE_MAX_BYTES = 40_000_000
 export async function unpackRelease(checkout: string, dir: string): Promise<string> {
   const made = await makeRelease({ root: checkout, outDir: join(dir, 'release') })
   if (made.sizeBytes > SIZE_MAX_BYTES) throw new Error(`The release has ${made.sizeBytes} bytes: too many.`)
-  await checkSums(dirname(made.tarball), `${basename(made.tarball)}.sha256`)
-  const place = join(dir, 'opt')
+  return await unpack(made.tarball, join(dir, 'opt'))
+}
+
+/** Checks a tarball by the file beside it, and unpacks it into the new folder `place`. Resolves to the folder of the release. */
+export async function unpack(tarball: string, place: string): Promise<string> {
+  await checkSums(dirname(tarball), `${basename(tarball)}.sha256`)
   await mkdir(place)
-  await runToEnd('tar', ['-x', '-f', made.tarball, '-C', place])
-  return join(place, basename(made.folder))
+  await runToEnd('tar', ['-x', '-f', tarball, '-C', place])
+  return join(place, basename(tarball, '.tar.gz'))
+}
+
+/** The version that each process tells of itself, by the name of its instance. */
+export async function versionsOf({ opsUrls }: Installation): Promise<Map<string, string>> {
+  const versions = new Map<string, string>()
+  for (const [name, url] of await opsUrls()) {
+    const answer: { version?: unknown } = Object(await (await fetch(`${url}/healthz`)).json())
+    versions.set(name, String(answer.version))
+  }
+  return versions
 }
 
 export const release: Step = {
@@ -28,11 +43,7 @@ export const release: Step = {
     await checkSums(root, 'SHA256SUMS')
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     const operator = (await runToEnd(join(root, 'bin/operator'), ['--version'])).trim()
-    const told = new Map([['operator', operator]])
-    for (const [name, url] of await installation.opsUrls()) {
-      const answer: { version?: unknown } = Object(await (await fetch(`${url}/healthz`)).json())
-      told.set(name, String(answer.version))
-    }
+    const told = new Map([['operator', operator], ...(await versionsOf(installation))])
     const wrong = [...told].filter(([, its]) => its !== version).map(([name, its]) => `${name} says ${its}`)
     const isLogged = installation.log().includes(`"version":"${version}"`)
     return {

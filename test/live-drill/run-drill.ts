@@ -9,6 +9,7 @@ import { createRandom } from '../simulation/random.js'
 import { type Installation, install } from './installed-service.js'
 import { Load, type StepAudit } from './load.js'
 import { release, unpackRelease } from './release.js'
+import { newestTag, releaseBefore, unpackBefore } from './release-before.js'
 import type { Drill, Step } from './step.js'
 import { createKeys, vaultKeys } from './steps-keys.js'
 import * as servers from './steps-servers.js'
@@ -20,7 +21,8 @@ const steps: readonly Step[] = [
   servers.ownUsers,
   servers.deadEndpoint,
   servers.durableRestart,
-  vaultKeys
+  vaultKeys,
+  releaseBefore
 ]
 export const stepNames = steps.map(({ name }) => name)
 
@@ -29,6 +31,8 @@ export interface LiveDrillOptions {
   readonly root: string
   /** The folder of an unpacked release, which other users can read; absent: one is made from the checkout. */
   readonly release?: string
+  /** A commit whose release came before this one; absent: the newest tag before this commit. */
+  readonly before?: string
   /** Names of steps; they run in the order of `stepNames`. */
   readonly steps: readonly string[]
   /** New payments per second. */
@@ -68,10 +72,14 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
   const place = await temporaryFolder('payments-live-')
   try {
     const unpacked = options.release ?? (await unpackRelease(options.root, place.path))
+    const before = options.steps.includes(releaseBefore.name)
+      ? (options.before ?? (await newestTag(options.root)))
+      : undefined
+    const beforeFolder = before === undefined ? undefined : await unpackBefore(options.root, before, place.path)
     const vendor = vendorDir(options.root)
     installation = await install({ ...options, root: unpacked, vendorDir: vendor, dir: place.path })
     await installation.startProcesses()
-    return await runOn(installation, options)
+    return await runOn(installation, beforeFolder, options)
   } finally {
     await installation?.stop()
     await place.remove()
@@ -79,7 +87,11 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
   }
 }
 
-async function runOn(installation: Installation, options: LiveDrillOptions): Promise<StepResult[]> {
+async function runOn(
+  installation: Installation,
+  beforeFolder: string | undefined,
+  options: LiveDrillOptions
+): Promise<StepResult[]> {
   const random = createRandom(options.seed)
   const receiver = await startReceiver(installation.receiverTls, options.seed)
   receiver.behave()
@@ -97,7 +109,7 @@ async function runOn(installation: Installation, options: LiveDrillOptions): Pro
     const dice = (): number => random.next()
     const load = new Load({ target, rate: options.rate, receiver, random: dice })
     const { payments } = options
-    const drill: Drill = { installation, load, receiver, target, payments }
+    const drill: Drill = { installation, load, receiver, target, beforeFolder, payments }
     receiver.trust(await new ChaosClient(target, dice).registerWebhook(receiver.url))
     const results: StepResult[] = []
     for (const step of steps.filter(({ name }) => options.steps.includes(name))) {

@@ -10,6 +10,8 @@ export interface Drill {
   readonly receiver: ChaosReceiver
   /** Where the merchant sends its requests, and its keys. */
   readonly target: Target
+  /** The unpacked folder of the release before, where there is one. */
+  readonly beforeFolder: string | undefined
   /** Payments that are made before the durable Redis is restarted. */
   readonly payments: number
 }
