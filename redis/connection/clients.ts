@@ -111,11 +111,17 @@ function clusterFor({ nodes, login, isTls }: RedisAddress & { kind: 'cluster' },
     // Nothing is sent twice: what a lost connection took with it may have been done.
     retryDelayOnFailover: 0
   })
+  // Replicas too: one of them may be the master in a second, and its first commands should not wait for a handshake.
+  const connectNode = (node: Single): void => {
+    if (node.status === 'wait') node.connect().catch(() => undefined)
+  }
   cluster.on('+node', (node: Single) => {
     prepared(node)
-    // Replicas too: one of them may be the master in a second, and its first commands should not wait for a handshake.
-    node.connect().catch(() => undefined)
+    // Before that the client asks any one of them for the state of the Cluster. One that is connecting would not be asked, and
+    // the client would give up all of them and begin anew.
+    if (cluster.status === 'ready') connectNode(node)
   })
+  cluster.on('ready', () => cluster.nodes().forEach(connectNode))
   keepMastersKnown(cluster)
   return cluster
 }

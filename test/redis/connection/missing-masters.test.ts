@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { expect } from 'chai'
+import type { Cluster } from 'ioredis'
 import { createBlockingReads } from '../../../redis/connection/blocking-reads.js'
 import { connect, disconnect, type Redis, type Role } from '../../../redis/connection/connections.js'
 import { createWrites } from '../../../redis/connection/writes.js'
@@ -13,6 +14,8 @@ import { lateWorkers, openWorker, type Worker } from '../../support/redis-kinds.
 import { testBinary } from '../../support/sentinels.js'
 
 const CLIENTS = 10
+/** How often each of them connects anew. */
+const TIMES = 5
 const KEY = 'a-key'
 
 /** Blocking reads and writes that wait for replicas go to the master of a key, and to no other node that would say MOVED. */
@@ -60,6 +63,18 @@ describe('clients of a Cluster that lack a master', () => {
     await delay(3_500)
     for (const node of cluster.nodes) node.signal('SIGCONT')
     await untilAllUse()
+  })
+
+  it('are usable at their first attempt, whichever node they ask for the state of the Cluster', async () => {
+    await start(0)
+    let attempts = 0
+    for (const redis of clients as unknown as Cluster[]) redis.on('connecting', () => attempts++)
+    for (let time = 1; time <= TIMES; time++) {
+      for (const redis of clients as unknown as Cluster[]) redis.disconnect(true)
+      await until('each has tried again', () => attempts >= time * CLIENTS)
+      await untilAllUse()
+    }
+    expect(attempts).to.equal(TIMES * CLIENTS)
   })
 
   it('find it when a replica that was silent takes over by force', async () => {
