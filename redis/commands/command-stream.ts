@@ -28,7 +28,7 @@ const releaseScript = defineNamedScript<{
 const deadLetter = defineScript('dead_letter')
 
 /** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
-const BLOCK_MS = 400
+const BLOCK_MS = 1_000
 
 /** A kind of work: where its commands are, who takes them, and how they are read. */
 export interface WorkKind<E extends StreamEntry> {

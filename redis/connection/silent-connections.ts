@@ -16,8 +16,8 @@
  * | destroyed                 | close, reconnecting, end        | nothing is left to cut        |
  */
 import type { Redis as Single } from 'ioredis'
+import { eachSecond } from '../../runtime/each-second.js'
 
-const LOOK_INTERVAL_MS = 1_000
 /** Looks without a byte from the server before it is asked for one. */
 const LOOKS_BEFORE_PING = 2
 /**
@@ -35,18 +35,19 @@ export function cutWhenSilent(redis: Single): Single {
 function watch(redis: Single): void {
   const { stream } = redis
   let bytesRead = 0
-  let silentLooks = 0
+  // The first look may come at once.
+  let silentLooks = -1
   const look = (): void => {
     silentLooks = stream.bytesRead === bytesRead ? silentLooks + 1 : 0
     bytesRead = stream.bytesRead
     if (silentLooks >= LOOKS_BEFORE_CUT) {
-      clearInterval(timer)
+      endLooks()
       redis.emit('error', new Error(`Redis sent nothing for ${LOOKS_BEFORE_CUT} s; the connection was cut`))
       cut(stream)
     } else if (silentLooks === LOOKS_BEFORE_PING && redis.status === 'ready') redis.ping().catch(() => undefined)
   }
-  const timer = setInterval(look, LOOK_INTERVAL_MS).unref()
-  stream.once('close', () => clearInterval(timer))
+  const endLooks = eachSecond(look)
+  stream.once('close', endLooks)
 }
 
 /**

@@ -6,9 +6,9 @@
  */
 import { Cluster, type Redis as Single } from 'ioredis'
 import { CannotRecover } from '../../runtime/cannot-recover.js'
+import { eachSecond } from '../../runtime/each-second.js'
 import { isComplete } from './cluster-masters.js'
 
-const LOOK_INTERVAL_MS = 1_000
 /** Looks at an unusable client before a fresh one is tried. Counted, not measured: a suspended process counts nothing. */
 const LOOKS_BEFORE_TRIAL = 5
 /** Looks at which the fresh client is usable, and the other is not, before the process ends. */
@@ -54,9 +54,9 @@ export function endWhenStuck(client: Single | Cluster, fresh: () => Single | Clu
       `A connection to the Redis of ${server} has not recovered for ${unusableLooks} s (${client.status}), although a new one works.`
     )
   }
-  const timer = setInterval(look, LOOK_INTERVAL_MS).unref()
+  const endLooks = eachSecond(look)
   const stop = (): void => {
-    clearInterval(timer)
+    endLooks()
     endTrial()
   }
   return stop

@@ -94,7 +94,7 @@ const NEW_DATA: Vouch = { standing: 'vouched', epochs: [], acceptedEpoch: 0, unv
 
 /** Epochs that are kept: restarts, in which a host may be away and come back with its memory. */
 const EPOCHS_MAX = 64
-/** A memory that ends so much before the last command is no witness of it (ms). Each place is written once a second. */
+/** A memory that ends so much before the last command is no witness of it (ms). Each place is written every two seconds. */
 const WITNESS_GAP_MS = 5_000
 /** Processes may be so far ahead of the clock of Redis (ms). */
 const CLOCK_TOLERANCE_MS = 1_000

@@ -3,12 +3,10 @@
  * nothing more until it holds again. What was written meanwhile could be lost, after its client was told that it is durable.
  */
 import type { Config } from '../../runtime/config.js'
+import { eachSecond } from '../../runtime/each-second.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { MoneyWaits } from '../connection/redis-errors.js'
 import type { Writes } from '../connection/writes.js'
-
-/** How often it is looked at (ms). */
-const LOOK_EVERY_MS = 1_000
 
 /** A sentence while the condition does not hold. Rejects while Redis can't be asked. */
 export type MoneyCondition = () => Promise<string | undefined>
@@ -41,8 +39,8 @@ export function writesUnless(
     problem = found.find(sentence => sentence !== undefined)
   }
   // A server that can't be asked takes no writes either.
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
-  onStop('conditions of durable writes', () => clearInterval(timer))
+  const endLooks = eachSecond(() => void look().catch(() => undefined))
+  onStop('conditions of durable writes', endLooks)
   return {
     ...writes,
     run: async (key, work) => {

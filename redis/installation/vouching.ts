@@ -1,6 +1,6 @@
 /**
  * Compares the durable data with what is remembered of it, before money moves: on each connection before its first write, and
- * once a second (decision 31). `payments` also writes the verdict down; `api` waits until it has.
+ * every two seconds (decision 31). `payments` also writes the verdict down; `api` waits until it has.
  */
 import type { Redis as Single } from 'ioredis'
 import type { Environment } from '../../machines/model.js'
@@ -36,7 +36,7 @@ import {
 import type { SeenFile } from './seen-file.js'
 
 /** How often the data is compared (ms). */
-const LOOK_EVERY_MS = 1_000
+const LOOK_EVERY_MS = 2_000
 /** The same while requests wait for it (ms). */
 const LOOK_AGAIN_MS = 100
 

@@ -46,7 +46,7 @@ const ANSWER_MS = 250
 const PAUSE_MS = 1_000
 /** Longer than a busy process stands still. */
 const STOOD_STILL_MS = 2_000
-const TICK_MS = 200
+const TICK_MS = 500
 
 /** Null when `perSecond` is 0: no limit. */
 export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): RateLimiter | null {

@@ -8,6 +8,7 @@
 import type { Payment } from '../../machines/model.js'
 import type { Decision } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { eachSecond } from '../../runtime/each-second.js'
 import type { Logger } from '../../runtime/log.js'
 import { databaseOf, type Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
@@ -23,7 +24,6 @@ export interface Inspection {
   decided(payment: Payment, event: PaymentEvent, decision: Decision): void
 }
 
-const LOOK_EVERY_MS = 1_000
 const ANNOUNCE_EVERY_MS = 1_000
 const ANNOUNCED_FOR_MS = 3_000
 /** Bounds the memory of a worker while Redis is slow: further decisions are dropped. */
@@ -40,8 +40,11 @@ export function createInspection(redis: Redis, worker: string, log: Logger, stop
     isWatched = found
   }
   void look()
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS)
-  stopping.addEventListener('abort', () => clearInterval(timer), { once: true })
+  stopping.addEventListener(
+    'abort',
+    eachSecond(() => void look()),
+    { once: true }
+  )
   return {
     decided(payment, event, decision) {
       if (!isWatched || unsent >= UNSENT_MAX) return

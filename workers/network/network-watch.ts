@@ -11,6 +11,7 @@
 import type { Lease } from '../../machines/lease.js'
 import type { Environment } from '../../machines/model.js'
 import type { Clock } from '../../runtime/clock.js'
+import { eachSecond } from '../../runtime/each-second.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Logger } from '../../runtime/log.js'
 import { leaseUntil } from './lease-until.js'
@@ -21,7 +22,6 @@ const FAILURES_MIN = 3
 /** A host without calls for so long gets a probe (ms); sooner after a call that failed. */
 const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
-const TICK_MS = 1_000
 
 /** Pauses between the trials of an open circuit: the first, the longest, and the longest by `Retry-After` (ms). */
 const TRIAL_PAUSE_MS = 1_000
@@ -204,8 +204,8 @@ function failureOf(exchange: Exchange): string | null {
 /** Makes the card network a warning of /readyz, and probes it while there are no calls. */
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
   const lease = leaseUntil(signal)
-  const timer = setInterval(() => hosts.forEach(host => void host.probeWhenIdle(lease)), TICK_MS)
-  onStop('watch of the card network', () => clearInterval(timer))
+  const endLooks = eachSecond(() => hosts.forEach(host => void host.probeWhenIdle(lease)))
+  onStop('watch of the card network', endLooks)
   const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
     onWarning(part, () => {
       const found = hosts.flatMap(host => sentenceOf(host) ?? [])

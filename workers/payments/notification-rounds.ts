@@ -29,7 +29,7 @@ export interface NotificationDeps {
   readonly metrics: Pick<WorkerMetrics, 'called' | 'notificationGivenUp'>
 }
 
-const INTERVAL_MS = 500
+const INTERVAL_MS = 1_000
 const TAKE_MAX = 20
 /** The payment is queried by its order and by its sale; a sale that is not known here is asked for before. */
 const CALLS = 2

@@ -7,7 +7,7 @@ import { warnRateLimited } from '../../runtime/log.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 /** How often the payments that are left are looked at (ms). */
-const ROUND_EVERY_MS = 1_000
+const ROUND_EVERY_MS = 2_000
 
 /** Looks until `stopping` aborts. `unvouched`: the partitions whose data is not vouched for. */
 export async function repeatUnvouchedRounds(
