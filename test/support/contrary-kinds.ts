@@ -357,13 +357,10 @@ function aboutAnother({ dice, sale }: Asked): Partial<Plan> {
   return { ...(dice.chance(0.5) ? {} : { cents: 0 }), answer }
 }
 
-/**
- * The call is on its way inside the acquirer while it answers something else; it arrives before the horizon, or while a refusal
- * without a reason is still verified: a later booking is out of sight of every look.
- */
+/** The call is on its way inside the acquirer while it, or a gateway, answers something else; it arrives before the horizon. */
 function booksLater({ dice }: Asked): Partial<Plan> {
   if (dice.chance(0.4)) return {}
   const status = dice.pick([202, 404, 500, 504])
   const silence = dice.chance(0.5) ? { isLost: true } : { answer: () => ({ status, body: '', isLost: false }) }
-  return { bookedAfterMs: dice.between(1_000, status === 404 ? 20_000 : 30_000), ...silence }
+  return { bookedAfterMs: dice.between(1_000, 30_000), ...silence }
 }
