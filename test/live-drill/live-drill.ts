@@ -22,10 +22,10 @@ interface DrillArguments {
 const command = toolCommand({
   name: 'live-drill',
   does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts its durable Redis, rotates the keys of its vault and goes back to the release before and forth again, under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
-  takes: 'about 90 s; with --payments 10000 some minutes more.',
+  takes: 'about 90 s; with a release before two minutes more, with --payments 10000 some.',
   examples: [
     ['--payments 10000', 'with much that the durable Redis must read again'],
-    ['--only release-before --before HEAD~5', 'an upgrade and the way back, from that commit'],
+    ['--only first-charge,release-before --before HEAD~1', 'an upgrade and the way back, from that commit'],
     ['--only durable-restart --payments 500 --log drill.log', 'some steps, with what the processes print']
   ]
 })
