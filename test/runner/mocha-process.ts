@@ -54,12 +54,12 @@ export async function runMocha(
     const reporter = ['--reporter', './dist/test/runner/counting-reporter.js', '--reporter-option', `totals=${file}`]
     const args = [...NODE_FLAGS, 'node_modules/mocha/bin/mocha.js', ...reporter, ...options, ...testFiles]
     const output = report === undefined ? 'inherit' : openSync(report, 'w')
-    const env = { PORT_SHARE: share, TEST_BROWSER: browser }
+    const env = { PORT_SHARE: share, TEST_BROWSER: browser, LEFT_OPEN_AFTER_MS: String(leftOpenAfterMs) }
     const exitCode = await runNode(args, { env, node, output, isLowPriority, signal: leftOpen.signal })
     if (!existsSync(file)) return failed(`the tests did not run to their end (exit code ${exitCode})`, testFiles)
     const totals = JSON.parse(readFileSync(file, 'utf8')) as Totals
     if (!leftOpen.signal.aborted) return withExitCode(totals, exitCode)
-    const problem = `mocha was killed ${leftOpenAfterMs} ms after its last test: a test left a server, a process or a timer open`
+    const problem = `mocha was killed ${leftOpenAfterMs} ms after its last test: a test left a server or a process open`
     return failed(problem, testFiles, totals)
   } catch (error) {
     return failed(messageOf(error), testFiles)

@@ -1,8 +1,11 @@
 /** Loaded by mocha before the test files (`.mocharc.json`). */
-import { stopAll } from './after-last-test.js'
+import { endOfTimers, stopAll } from './after-last-test.js'
 import { holdAnswersAgainstDocument } from './documented-answers.js'
 
 holdAnswersAgainstDocument()
 
 /** Mocha calls it by this name, once, after the last test. */
-export const mochaGlobalTeardown = stopAll
+export const mochaGlobalTeardown = async (): Promise<void> => {
+  await stopAll()
+  endOfTimers()
+}
