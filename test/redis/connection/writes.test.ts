@@ -75,10 +75,12 @@ describe('writes that wait for a replica', () => {
     servers.replica.signal('SIGSTOP')
     await until('a read is answered while a write waits', async () => {
       let isWriting = true
-      const writing = writes.run(KEY, node => node.set(KEY, 'slow')).catch(() => undefined)
-      void writing.finally(() => {
-        isWriting = false
-      })
+      const writing = writes
+        .run(KEY, node => node.set(KEY, 'slow'))
+        .catch(() => undefined)
+        .finally(() => {
+          isWriting = false
+        })
       let isSeen = false
       // A client that waits for replicas is flagged as blocked; its last command stays WAIT when it has ended.
       while (isWriting && !isSeen) isSeen = /\bflags=b\b/.test(String(await redis.client('LIST')))
