@@ -37,6 +37,7 @@ export const scriptSteps = {
 
 /** Scripts that need no crash points, and why. */
 export const scriptsBesideTheWay = {
+  dead_letter_entry: 'an entry that is no command; the worker that has it repeats it',
   beat: 'a heartbeat; the next one comes in two seconds',
   list_payments: 'reads',
   replace_record: 'a merchant repeats the request, an operator the rotation',

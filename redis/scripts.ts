@@ -15,11 +15,25 @@ export type Script = (redis: Redis, keys: readonly string[], args: readonly (str
 /** What a script is given by name. `undefined` is left out: in Lua it is nil. Times and counts, no figure of more than 14 digits. */
 type Given = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
+/** The keys of a script, or of one of its calls, and what it is given, each by name. */
+interface Named {
+  readonly keys: string
+  readonly given: Given
+}
+
+type KeysOf<Call extends Named> = Readonly<Record<Call['keys'], string>>
+
 /** Runs a script with its keys and its argument by name. */
-export type NamedScript<Call extends { keys: string; given: Given }> = (
+export type NamedScript<Call extends Named> = (
   redis: Redis,
-  keys: Readonly<Record<Call['keys'], string>>,
+  keys: KeysOf<Call>,
   given: Call['given']
+) => Promise<unknown>
+
+/** Runs a script that answers many calls, each with its keys and its argument by name. */
+export type BatchScript<Call extends Named> = (
+  redis: Redis,
+  calls: readonly { readonly keys: KeysOf<Call>; readonly given: Call['given'] }[]
 ) => Promise<unknown>
 
 const folder = new URL('../../redis/', import.meta.url)
@@ -35,21 +49,34 @@ const files: ReadonlyMap<string, URL> = new Map(
 export const luaNames: readonly string[] = [...files.keys()].sort()
 
 /**
- * The text of `<name>.lua`, with what it includes, and with `keys` and `given` when its header has a table of keys. Throws when
- * there is no such script.
+ * The text of `<name>.lua`, with what it includes, and before it what its headers name: `keys` and `given`, or `keysOf` and
+ * `given.calls`. Throws when there is no such script.
  */
 export function loadLua(name: string): string {
-  const file = files.get(name)
-  if (file === undefined) throw new Error(`No file below redis/ is named ${name}.lua.`)
-  const text = readFileSync(file, 'utf8')
-  const whole = text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
-  const scriptKeys = keyNamesOf(text).map((key, index) => `${key} = KEYS[${index + 1}]`)
-  return scriptKeys.length === 0 ? whole : `local keys, given = { ${scriptKeys} }, cjson.decode(ARGV[1])\n${whole}`
+  const text = textOf(name)
+  const names = keyNamesOf(text)
+  const given = 'local given = cjson.decode(ARGV[1])\n'
+  if (/^-- call\.\w/m.test(text)) {
+    const fields = names.map((key, index) => `${key} = KEYS[(i - 1) * ${names.length} + ${index + 1}]`)
+    return `${given}local function keysOf(i) return { ${fields} } end\n${text}`
+  }
+  if (names.length > 0) {
+    const texts = 'for i, name in ipairs(given.texts) do given[name] = ARGV[i + 1] end\n'
+    const fields = names.map((key, index) => `${key} = KEYS[${index + 1}]`)
+    return `${given}${texts}local keys = { ${fields} }\n${text}`
+  }
+  return /^-- given\.\w/m.test(text) ? given + text : text
 }
 
-/** The names in the table of keys of a script: its lines `-- keys.<name>   <type>   <what it holds>`, in their order. */
+function textOf(name: string): string {
+  const file = files.get(name)
+  if (file === undefined) throw new Error(`No file below redis/ is named ${name}.lua.`)
+  return readFileSync(file, 'utf8').replace(/^-- include (\w+)$/gm, (_, included: string) => textOf(included))
+}
+
+/** The names of the keys of a script, and of what it includes: the lines `-- keys.<name>   <type>   <what it holds>`. */
 function keyNamesOf(lua: string): string[] {
-  return [...lua.matchAll(/^-- keys\.(\w+)/gm)].map(([, key = '']) => key)
+  return [...new Set([...lua.matchAll(/^-- keys\.(\w+)/gm)].map(([, key = '']) => key))]
 }
 
 /**
@@ -98,17 +125,43 @@ export function defineScript(name: ScriptName): Script {
 }
 
 /**
- * The same for a script whose header has a table of keys. `Call` is the type of what it gets. Rejects when the keys are not
- * those of the table, before anything runs.
+ * The same for a script whose headers name its keys. `Call` is the type of what it gets. Rejects when the keys are not those,
+ * before anything runs.
  */
-export function defineNamedScript<Call extends { keys: string; given: Given }>(name: ScriptName): NamedScript<Call> {
-  const names = keyNamesOf(loadLua(name))
+export function defineNamedScript<Call extends Named>(name: ScriptName): NamedScript<Call> {
+  const names = keyNamesOf(textOf(name))
   const run = defineScript(name)
-  return async (redis, keys, given) => {
-    const byName: Readonly<Record<string, string>> = keys
-    const scriptKeys = names.map(key => byName[key] ?? '')
-    if (scriptKeys.includes('') || Object.keys(byName).length !== names.length)
-      throw new TypeError(`The script ${name} has the keys ${names}, not ${Object.keys(byName)}.`)
-    return await run(redis, scriptKeys, [JSON.stringify(given)])
+  return async (redis, keys, given) => await run(redis, inOrder(name, names, keys), argumentsOf(given))
+}
+
+/** The same for a script that answers many calls: its keys are those of each call. */
+export function defineBatchScript<Call extends Named>(name: ScriptName): BatchScript<Call> {
+  const names = keyNamesOf(textOf(name))
+  const run = defineScript(name)
+  return async (redis, calls) => {
+    const scriptKeys = calls.flatMap(({ keys }) => inOrder(name, names, keys))
+    return await run(redis, scriptKeys, [JSON.stringify({ calls: calls.map(({ given }) => given) })])
   }
+}
+
+function inOrder(script: ScriptName, names: readonly string[], keys: Readonly<Record<string, string>>): string[] {
+  const scriptKeys = names.map(name => keys[name] ?? '')
+  if (scriptKeys.includes('') || Object.keys(keys).length !== names.length)
+    throw new TypeError(`The script ${script} has the keys ${names}, not ${Object.keys(keys)}.`)
+  return scriptKeys
+}
+
+/** ARGV: JSON, and after it the texts, named there in `texts`. Most are JSON themselves, and would be escaped in it. */
+export function argumentsOf(given: Given): string[] {
+  const others: Record<string, unknown> = {}
+  const texts: string[] = []
+  const args = ['']
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === 'string') {
+      texts.push(name)
+      args.push(value)
+    } else others[name] = value
+  }
+  args[0] = JSON.stringify({ ...others, texts })
+  return args
 }

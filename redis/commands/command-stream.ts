@@ -12,7 +12,7 @@ import { messageOf } from '../../runtime/message-of.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
 import { encodeResult } from '../payments/idempotency.js'
-import { defineNamedScript, defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { type CommandEntry, decodeEntry, encodeEntry, type StreamEntry } from './command-entry.js'
 import { commandsOf } from './commands-in-stream.js'
 import { encodeLetter } from './stored-letter.js'
@@ -25,7 +25,17 @@ const releaseScript = defineNamedScript<{
   keys: 'commands' | 'begun'
   given: { group: string; entry: string; consumer: string; fields: readonly string[]; member: string; delivery: string }
 }>('release_command')
-const deadLetter = defineScript('dead_letter')
+type Letter = { group: string; entry: string; consumer: string; fields: readonly string[] }
+const deadLetterEntryScript = defineNamedScript<{ keys: 'commands' | 'letters'; given: Letter }>('dead_letter_entry')
+const deadLetterScript = defineNamedScript<{
+  keys: 'commands' | 'letters' | 'due' | 'reconcile' | 'idempotency'
+  given: Letter & {
+    member: string
+    wakeAtMs: number | undefined
+    isDamaged: boolean
+    result: string | undefined
+  }
+}>('dead_letter')
 
 /** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
 const BLOCK_MS = 1_000
@@ -176,9 +186,25 @@ export interface DeadLetterDetails {
 export async function deadLetterCommand(
   redis: Redis,
   entry: CommandEntry,
-  details: DeadLetterDetails
+  { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
-  return await deadLetterFields(redis, paymentWork, { ...entry, fields: encodeEntry(entry) }, details)
+  const { partition, paymentKey, record } = entry
+  const letter = letterOf(paymentWork, { ...entry, fields: encodeEntry(entry) }, reason, nowMs)
+  const named = {
+    ...letter.keys,
+    due: keys.due(partition),
+    reconcile: keys.reconcile(partition),
+    idempotency: keys.idempotency(partition, record ?? 'none')
+  }
+  const isDamaged = wakeAtMs === 'never'
+  const moved = await deadLetterScript(redis, named, {
+    ...letter.given,
+    member: paymentKey,
+    wakeAtMs: wakeAtMs === null || isDamaged ? undefined : wakeAtMs,
+    isDamaged,
+    result: encodeResult(result)
+  })
+  return moved === 1
 }
 
 /** Takes an entry that is not a command out of circulation. */
@@ -188,37 +214,21 @@ export async function deadLetterEntry<E extends StreamEntry>(
   entry: UnreadableEntry,
   nowMs: number
 ): Promise<boolean> {
-  const details = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
-  return await deadLetterFields(redis, work, { ...entry, paymentKey: '', record: null }, details)
+  const letter = letterOf(work, entry, entry.reason, nowMs)
+  return (await deadLetterEntryScript(redis, letter.keys, letter.given)) === 1
 }
 
-async function deadLetterFields<E extends StreamEntry>(
-  redis: Redis,
+function letterOf<E extends StreamEntry>(
   work: WorkKind<E>,
-  entry: StreamEntry & Pick<CommandEntry, 'paymentKey' | 'record'>,
-  { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
-): Promise<boolean> {
-  const { partition, entryId, consumer, paymentKey, record, fields } = entry
-  // The user of a process must be allowed to write each key that is named here, used or not.
-  const own =
-    paymentKey === ''
-      ? []
-      : [keys.due(partition), keys.idempotency(partition, record ?? 'none'), keys.reconcile(partition)]
-  const moved = await deadLetter(
-    redis,
-    [work.stream(partition), keys.deadLetters(partition), ...own],
-    [
-      work.group,
-      entryId,
-      consumer,
-      paymentKey,
-      wakeAtMs ?? '',
-      encodeResult(result),
-      ...fields,
-      ...encodeLetter({ reason, deadLetteredAtMs: nowMs })
-    ]
-  )
-  return moved === 1
+  { partition, entryId, consumer, fields }: StreamEntry,
+  reason: string,
+  nowMs: number
+) {
+  const letter = encodeLetter({ reason, deadLetteredAtMs: nowMs })
+  return {
+    keys: { commands: work.stream(partition), letters: keys.deadLetters(partition) },
+    given: { group: work.group, entry: entryId, consumer, fields: [...fields, ...letter] }
+  }
 }
 
 /** Where commands go that a worker can't end: false for one that this worker has no more. */

@@ -1,30 +1,34 @@
--- Moves a command that cannot be carried out (delivered too often, or unreadable) to the dead-letter stream, where an
--- operator finds it. Its payment keeps its wake-up, and a request that was not begun gets its result.
+-- Moves a command that cannot be carried out, as one that was delivered too often, to the dead letters (to_letters.lua). Its
+-- payment keeps its wake-up, and a request that was not begun gets its result.
 --
--- KEYS[1] commands stream   KEYS[2] dead letters stream
--- KEYS[3] due list zset     KEYS[4] idempotency record string
--- KEYS[5] to reconcile zset; the last three are absent for an entry without a payment
--- ARGV[1] consumer group    ARGV[2] entry id    ARGV[3] consumer
--- ARGV[4] member (payment key)   ARGV[5] wake-up, ms, 'never', or '' for the one that it has   ARGV[6] result of the command or ''
--- ARGV[7..] fields of the dead letter, in pairs
+-- keys.commands      stream
+-- keys.due           zset     payments by their expiry
+-- keys.reconcile     zset     payments by their next reconciliation
+-- keys.idempotency   string   record of the request
+--
+-- given.group, given.entry, given.consumer   the command, and who must have it
+-- given.member      the payment key
+-- given.wakeAtMs    when the payment is looked at; absent: as its wake-up says
+-- given.isDamaged   the payment can't be read, so it is not woken
+-- given.result      of a request that was not begun; absent: it was
 --
 -- Returns 1, or 0 when the entry is not with this consumer.
 -- include is_with
+-- include to_letters
 -- include store_result
-if not isWith(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then
+if not isWith(keys.commands, given.group, given.entry, given.consumer) then
   return 0
 end
 -- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
-redis.call('XADD', KEYS[2], '*', unpack(ARGV, 7))
-redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
-redis.call('XDEL', KEYS[1], ARGV[2])
-if ARGV[5] == 'never' then
-  redis.call('ZREM', KEYS[3], ARGV[4])
-  redis.call('ZREM', KEYS[5], ARGV[4])
-elseif ARGV[5] ~= '' then
-  redis.call('ZADD', KEYS[3], ARGV[5], ARGV[4])
+local request = given.result and redis.call('GET', keys.idempotency)
+if given.isDamaged then
+  redis.call('ZREM', keys.due, given.member)
+  redis.call('ZREM', keys.reconcile, given.member)
+elseif given.wakeAtMs then
+  redis.call('ZADD', keys.due, given.wakeAtMs, given.member)
 end
-if ARGV[6] ~= '' then
-  storeResult(KEYS[4], redis.call('GET', KEYS[4]), ARGV[6])
+toLetters()
+if given.result then
+  storeResult(keys.idempotency, request, given.result)
 end
 return 1

@@ -1,27 +1,32 @@
 -- Accepts a new payment: idempotency record, payment, indexes, command and wake-up, all or nothing.
 --
--- KEYS[1] idempotency record   string    KEYS[2] payment                 string
--- KEYS[3] commands             stream    KEYS[4] index of `pending`      zset
--- KEYS[5] index of references  zset      KEYS[6] to reconcile            zset
--- KEYS[7] commit counter       string
--- ARGV[1] idempotency value    ARGV[2] payment record       ARGV[3] payment key
--- ARGV[4] member of the index of references                 ARGV[5] life of the idempotency record, ms; '': for ever
--- ARGV[6] wake-up, ms          ARGV[7..] fields of the command entry, in pairs
+-- keys.idempotency   string   record of the request
+-- keys.payment       string
+-- keys.commands      stream
+-- keys.pending       zset     index of the status
+-- keys.references    zset     index of references
+-- keys.reconcile     zset     payments by their next reconciliation
+-- keys.counter       string   commit counter
 --
--- Returns the count when accepted, else the idempotency value that an earlier request left.
+-- given.request, given.lifeMs     the record of the request, and how long it lives; absent: for ever
+-- given.payment, given.member     the payment, and its key
+-- given.reference                 its member of the index of references
+-- given.wakeAtMs                  when it is looked at if its command is lost
+-- given.fields                    of the command entry, in pairs
+--
+-- Returns the count when accepted, else the record that an earlier request left.
 -- include advance
-local earlier = redis.call('GET', KEYS[1])
+local earlier = redis.call('GET', keys.idempotency)
 if earlier then
   return earlier
 end
 -- Redis keeps what was written before a command that fails, as on a key of another type. SET never does: it comes last.
-redis.call('ZADD', KEYS[4], 0, ARGV[3])
-redis.call('ZADD', KEYS[5], 0, ARGV[4])
--- Finds the payment also if its command is lost.
-redis.call('ZADD', KEYS[6], ARGV[6], ARGV[3])
-local count = advance(KEYS[7])
+redis.call('ZADD', keys.pending, 0, given.member)
+redis.call('ZADD', keys.references, 0, given.reference)
+redis.call('ZADD', keys.reconcile, given.wakeAtMs, given.member)
+local count = advance(keys.counter)
 -- The entry carries the payment, so that the worker needs no read.
-redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 7))
-redis.call('SET', KEYS[1], ARGV[1], unpack(ARGV[5] == '' and {} or { 'PX', ARGV[5] }))
-redis.call('SET', KEYS[2], ARGV[2])
+redis.call('XADD', keys.commands, '*', 's', given.payment, unpack(given.fields))
+redis.call('SET', keys.idempotency, given.request, unpack(given.lifeMs and { 'PX', given.lifeMs } or {}))
+redis.call('SET', keys.payment, given.payment)
 return count

@@ -4,9 +4,12 @@ import type { CommandEntry } from '../commands/command-entry.js'
 import { inBatches } from '../connection/batches.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, PAYMENTS_GROUP } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineBatchScript } from '../scripts.js'
 
-const beginCommands = defineScript('begin_commands')
+const beginCommands = defineBatchScript<{
+  keys: keyof ReturnType<typeof keysOf>
+  given: ReturnType<typeof givenOf>
+}>('begin_commands')
 
 /**
  * - `begun`: the caller, and no other delivery, may send it
@@ -32,10 +35,13 @@ interface Beginning {
 
 export function createBegin(writes: Writes): Begin {
   const inGroup = (group: string): ((beginning: Beginning) => Promise<number>) =>
-    inBatches(async batch => {
-      const answers = await writes.run(group, node => beginCommands(node, batch.flatMap(keysOf), scriptArgsOf(batch)))
-      return answers as (number | string)[]
-    }, keysOf)
+    inBatches(
+      async batch => {
+        const calls = batch.map(beginning => ({ keys: keysOf(beginning), given: givenOf(beginning) }))
+        return (await writes.run(group, node => beginCommands(node, calls))) as (number | string)[]
+      },
+      beginning => Object.values(keysOf(beginning))
+    )
   const groups = new Map<string, ReturnType<typeof inGroup>>()
   return async (entry, version) => {
     // In a Cluster a script touches one slot.
@@ -54,24 +60,22 @@ function outcomeOf(answer: number): BeginOutcome {
   return outcome
 }
 
-/** KEYS of begin_commands.lua for one command. */
-function keysOf({ entry: { partition, paymentKey } }: Beginning): string[] {
-  return [
-    keys.commands(partition),
-    keys.begun(partition),
-    keys.payment(partition, paymentKey),
-    keys.commitCounter(partition)
-  ]
+function keysOf({ entry: { partition, paymentKey } }: Beginning) {
+  return {
+    commands: keys.commands(partition),
+    begun: keys.begun(partition),
+    payment: keys.payment(partition, paymentKey),
+    counter: keys.commitCounter(partition)
+  }
 }
 
-/** ARGV of begin_commands.lua. */
-function scriptArgsOf(batch: readonly Beginning[]): (string | number)[] {
-  const each = batch.flatMap(({ entry: { entryId, consumer, paymentKey, delivery }, version }) => [
-    entryId,
+function givenOf({ entry: { entryId, consumer, paymentKey, delivery }, version }: Beginning) {
+  return {
+    group: PAYMENTS_GROUP,
+    entry: entryId,
     consumer,
-    paymentKey,
-    version,
-    delivery
-  ])
-  return [PAYMENTS_GROUP, ...each]
+    member: paymentKey,
+    version: String(version),
+    delivery: delivery || undefined
+  }
 }

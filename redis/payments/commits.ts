@@ -12,7 +12,7 @@ import type { CommandEntry } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
 import { type Begin, createBegin } from './beginnings.js'
@@ -20,8 +20,11 @@ import { encodeResult } from './idempotency.js'
 import { indexedSaleId } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
 
-const commit = defineScript('commit')
-const finish = defineScript('finish')
+const commit = defineNamedScript<{ keys: keyof ReturnType<typeof keysOf>; given: ReturnType<typeof givenOf> }>('commit')
+const finish = defineNamedScript<{
+  keys: 'idempotency' | 'commands' | 'payment' | 'due' | 'reconcile'
+  given: ReturnType<typeof commandOf> & Reply & Ending
+}>('finish')
 
 /** One decision, ready to be written. */
 export interface Commit {
@@ -64,29 +67,33 @@ export interface CommitStore {
 
 export function createCommitStore(writes: Writes): CommitStore {
   /** The script publishes the wake-up, except where replicas must confirm the write first. */
-  const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
-  const wakeAfterwards = async (reply: Reply): Promise<void> => {
-    if (writes.isReplicated && reply.channel !== '') {
+  const inScript = (reply: Reply): Reply => (writes.isReplicated ? {} : reply)
+  const wakeAfterwards = async ({ channel, reply }: Reply): Promise<void> => {
+    if (writes.isReplicated && channel !== undefined && reply !== undefined) {
       // A lost wake-up costs time, nothing else.
-      await writes.redis.publish(reply.channel, reply.message).catch(() => undefined)
+      await writes.redis.publish(channel, reply).catch(() => undefined)
     }
   }
-  const end = async (entry: CommandEntry, reply: Reply, result: string, version: string): Promise<number> => {
-    const { partition, record, paymentKey, entryId, consumer } = entry
-    const stream = keys.commands(partition)
-    const scriptKeys = [keys.idempotency(partition, record ?? 'none'), stream, keys.payment(partition, paymentKey)]
-    const { channel, message } = inScript(reply)
-    const scriptArgs = [result, PAYMENTS_GROUP, entryId, consumer, channel, message, '', version]
-    return Number(await writes.run(stream, node => finish(node, scriptKeys, scriptArgs)))
+  const end = async (entry: CommandEntry, ending: Ending = {}, reply: Reply = {}): Promise<number> => {
+    const { partition, record, paymentKey } = entry
+    const scriptKeys = {
+      idempotency: keys.idempotency(partition, record ?? 'none'),
+      commands: keys.commands(partition),
+      payment: keys.payment(partition, paymentKey),
+      due: keys.due(partition),
+      reconcile: keys.reconcile(partition)
+    }
+    const given = { ...commandOf(entry), ...ending, ...inScript(reply) }
+    return Number(await writes.run(scriptKeys.commands, node => finish(node, scriptKeys, given)))
   }
   return {
     begin: createBegin(writes),
 
     async commit(write, partition) {
       const reply = replyOf(write)
-      const scriptKeys = scriptKeysOf(write, partition)
-      const scriptArgs = [...scriptArgsOf(write, inScript(reply)), ...eventOf(write)]
-      const answer = await writes.run(keys.commands(partition), node => commit(node, scriptKeys, scriptArgs))
+      const scriptKeys = keysOf(write, partition)
+      const given = givenOf(write, inScript(reply))
+      const answer = await writes.run(scriptKeys.commands, node => commit(node, scriptKeys, given))
       const refused = OUTCOMES[Number(answer)]
       if (refused !== undefined) return refused
       writes.saw(partition, Number(answer))
@@ -95,23 +102,19 @@ export function createCommitStore(writes: Writes): CommitStore {
     },
 
     async finish(entry) {
-      await end(entry, NO_REPLY, '', '')
+      await end(entry)
     },
 
     async refuse(entry, code, version, times) {
       const result: CommandResult = { kind: 'refused', code }
-      const reply = { channel: entry.replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
-      const ended = await end(entry, reply, encodeResult(result), String(version))
+      const reply = replyTo(entry, encodeReply(entry, result, null, times))
+      const ended = await end(entry, { result: encodeResult(result), version: String(version) }, reply)
       if (ended === 1) await wakeAfterwards(reply)
       return ended !== CHANGED
     },
 
-    async endWakeUp({ partition, entryId, consumer, paymentKey }, version) {
-      const stream = keys.commands(partition)
-      const lists = [keys.payment(partition, paymentKey), keys.due(partition), keys.reconcile(partition)]
-      const scriptKeys = [keys.idempotency(partition, 'none'), stream, ...lists]
-      const scriptArgs = ['', PAYMENTS_GROUP, entryId, consumer, '', '', paymentKey, version ?? '']
-      await writes.run(stream, node => finish(node, scriptKeys, scriptArgs))
+    async endWakeUp(entry, version) {
+      await end(entry, { unneeded: entry.paymentKey, version: version?.toString() })
     }
   }
 }
@@ -125,43 +128,57 @@ const OUTCOMES: Readonly<Record<number, CommitOutcome>> = {
   [-3]: 'answered'
 }
 
-/** A wake-up on its way; channel '': no request waits. */
-interface Reply {
-  readonly channel: string
-  readonly message: string
+/** The wake-up for the request that waits; without a channel none does. */
+type Reply = {
+  readonly channel?: string | undefined
+  readonly reply?: string
 }
 
-const NO_REPLY: Reply = { channel: '', message: '' }
+/** How a command ends without a change (finish.lua). */
+type Ending = {
+  /** Of a request that its payment refuses. */
+  readonly result?: string | undefined
+  /** Payment key of a wake-up that its payment does not need. */
+  readonly unneeded?: string
+  /** Of the payment, for both. */
+  readonly version?: string | undefined
+}
+
+function replyTo({ replyTo }: CommandEntry, message: string): Reply {
+  return replyTo === null ? {} : { channel: replyTo.channel, reply: message }
+}
 
 function replyOf({ payment, operationResult, ends, times }: Commit): Reply {
-  if (ends === null) return NO_REPLY
-  const message = encodeReply(ends, replyResult(ends, operationResult), payment.progress, times)
-  return { channel: ends.replyTo?.channel ?? '', message }
+  if (ends === null) return {}
+  return replyTo(ends, encodeReply(ends, replyResult(ends, operationResult), payment.progress, times))
 }
 
-/** KEYS of commit.lua. */
-function scriptKeysOf(write: Commit, partition: number): string[] {
+function commandOf({ entryId, consumer }: CommandEntry) {
+  return { group: PAYMENTS_GROUP, entry: entryId, consumer }
+}
+
+function keysOf(write: Commit, partition: number) {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)
-  return [
-    keys.payment(partition, paymentKey),
-    keys.due(partition),
-    keys.review(partition),
-    keys.webhookEndpoint(partition, terms.merchantId),
-    keys.webhookEvents(partition, paymentKey),
-    keys.idempotency(partition, recordOf(write)),
-    keys.commands(partition),
-    keys.inDoubt(partition),
-    keys.sales(partition, indexedSaleId(progress)),
-    keys.reconcile(partition),
-    keys.byStatus(partition, terms.merchantId, statusBefore),
-    keys.byStatus(partition, terms.merchantId, progress.status),
-    keys.deliveries(partition),
-    keys.webhookUndeliverable(partition, terms.merchantId),
-    keys.begun(partition),
-    keys.commitCounter(partition)
-  ]
+  return {
+    payment: keys.payment(partition, paymentKey),
+    idempotency: keys.idempotency(partition, recordOf(write)),
+    commands: keys.commands(partition),
+    due: keys.due(partition),
+    reconcile: keys.reconcile(partition),
+    inDoubt: keys.inDoubt(partition),
+    review: keys.review(partition),
+    sales: keys.sales(partition, indexedSaleId(progress)),
+    before: keys.byStatus(partition, terms.merchantId, statusBefore),
+    after: keys.byStatus(partition, terms.merchantId, progress.status),
+    begun: keys.begun(partition),
+    counter: keys.commitCounter(partition),
+    endpoint: keys.webhookEndpoint(partition, terms.merchantId),
+    events: keys.webhookEvents(partition, paymentKey),
+    deliveries: keys.deliveries(partition),
+    undeliverable: keys.webhookUndeliverable(partition, terms.merchantId)
+  }
 }
 
 /** Of a capture or cancel that begins the record must be open: its request may have been answered meanwhile. */
@@ -180,37 +197,36 @@ function recordOf({ payment, operationResult, ends, begins }: Commit): string {
   return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
 }
 
-/** The last ARGV of commit.lua: none without a change of status. */
-function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit): string[] {
-  if (statusBefore === payment.progress.status) return []
-  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), payment.terms, traceparent)
-  return [short, about, String(nowMs)]
-}
-
-/** ARGV of commit.lua, but for the last ones. */
-function scriptArgsOf(write: Commit, reply: Reply): (string | number)[] {
-  const { payment, operationResult } = write
+function givenOf(write: Commit, reply: Reply) {
+  const { payment, operationResult, wake, ends, begins } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)
-  return [
-    payment.version - 1,
-    encodePayment(payment),
-    paymentKey,
-    write.wake.expiryAtMs ?? '',
-    progress.reviewReason ?? '',
-    encodeResult(operationResult?.result ?? null),
-    PAYMENTS_GROUP,
-    write.ends?.entryId ?? '',
-    reply.channel,
-    reply.message,
-    write.begins?.entryId ?? '',
-    encodePlace({ paymentKey, merchantId: terms.merchantId }),
-    inDoubtSinceMs(progress) ?? '',
-    indexedSaleId(progress),
-    write.wake.reconcileAtMs ?? '',
-    write.begins?.consumer ?? '',
-    mustBeOpen(write) ? 1 : ''
-  ]
+  return {
+    version: String(payment.version - 1),
+    record: encodePayment(payment),
+    member: paymentKey,
+    expiryMs: wake.expiryAtMs ?? undefined,
+    reconcileMs: wake.reconcileAtMs ?? undefined,
+    doubtMs: inDoubtSinceMs(progress) ?? undefined,
+    reason: progress.reviewReason ?? undefined,
+    sale: indexedSaleId(progress) || undefined,
+    group: PAYMENTS_GROUP,
+    ends: ends?.entryId,
+    begins: begins?.entryId,
+    consumer: begins?.consumer,
+    mustBeOpen: mustBeOpen(write) || undefined,
+    result: encodeResult(operationResult?.result ?? null),
+    ...reply,
+    ...eventOf(write, paymentKey)
+  }
+}
+
+/** Nothing without a change of status. */
+function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentKey: string) {
+  if (statusBefore === payment.progress.status) return {}
+  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), payment.terms, traceparent)
+  const { merchantId } = payment.terms
+  return { event: short, about, occurredMs: nowMs, place: encodePlace({ paymentKey, merchantId }) }
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

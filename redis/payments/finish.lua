@@ -1,38 +1,43 @@
--- Ends a command that changed no payment: a refusal, or one whose work was done before.
+-- Ends a command that changed no payment: a refusal, one whose work was done before, or a wake-up that its payment does not need.
 -- Only its owner can: when the entry was taken over, the one that has it now decides about the result.
 --
--- KEYS[1] idempotency record string     KEYS[2] commands stream     KEYS[3] payment string
--- Of a wake-up that its payment does not need: KEYS[4] due list     zset    KEYS[5] to reconcile     zset
--- ARGV[1] result of the command or ''
--- ARGV[2] consumer group    ARGV[3] entry id    ARGV[4] consumer
--- ARGV[5] reply channel or ''           ARGV[6] reply
--- ARGV[7] member (payment key)          ARGV[8] version that a refusal or an unneeded wake-up is about; '': it is not here, or none
+-- keys.idempotency   string   record of the request
+-- keys.commands      stream
+-- keys.payment       string
+-- keys.due           zset     payments by their expiry
+-- keys.reconcile     zset     payments by their next reconciliation
+--
+-- given.group, given.entry, given.consumer   the command, and who must have it
+-- given.result             of a request that is refused; absent: there is none
+-- given.version            of the payment that this was decided for; absent: it is not here
+-- given.unneeded           of a wake-up that the payment does not need: the payment key
+-- given.channel, given.reply   the wake-up for the request that waits; absent: none waits
 --
 -- Returns 1, 2 when the request had its result before, so that nothing is replied, 0 when the entry is not with this consumer, or
 -- -1 when the payment has changed since it was decided that it refuses the request: the same request may have begun meanwhile.
 -- include is_with
 -- include version_of
 -- include store_result
-if not isWith(KEYS[2], ARGV[2], ARGV[3], ARGV[4]) then
+if not isWith(keys.commands, given.group, given.entry, given.consumer) then
   return 0
 end
-local version = (ARGV[1] ~= '' or KEYS[4]) and versionOf(KEYS[3])
+local version = (given.result or given.unneeded) and versionOf(keys.payment)
 -- A payment that left for the archive is what it was.
-if ARGV[1] ~= '' and version and version ~= ARGV[8] then
+if given.result and version and version ~= given.version then
   return -1
 end
 -- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
-local isNew = ARGV[1] == '' or storeResult(KEYS[1], redis.call('GET', KEYS[1]), ARGV[1])
-if KEYS[4] and (version or '') == ARGV[8] then
-  redis.call('ZREM', KEYS[4], ARGV[7])
-  redis.call('ZREM', KEYS[5], ARGV[7])
+local isNew = not given.result or storeResult(keys.idempotency, redis.call('GET', keys.idempotency), given.result)
+if given.unneeded and version == given.version then
+  redis.call('ZREM', keys.due, given.unneeded)
+  redis.call('ZREM', keys.reconcile, given.unneeded)
 end
-redis.call('XACK', KEYS[2], ARGV[2], ARGV[3])
-redis.call('XDEL', KEYS[2], ARGV[3])
+redis.call('XACK', keys.commands, given.group, given.entry)
+redis.call('XDEL', keys.commands, given.entry)
 if not isNew then
   return 2
 end
-if ARGV[5] ~= '' then
-  redis.call('PUBLISH', ARGV[5], ARGV[6])
+if given.channel then
+  redis.call('PUBLISH', given.channel, given.reply)
 end
 return 1

@@ -30,7 +30,7 @@ export const encodeIdempotency = stored.encode
 /** Reads a record, with its result or without. Throws as `storedValue` does. */
 export const decodeIdempotency = stored.decode
 
-/** A result as scripts put it into a record that has none; '' for no result. */
-export function encodeResult(result: CommandResult | null): string {
-  return result === null ? '' : JSON.stringify(storedResult.encode(result))
+/** A result as scripts put it into a record that has none; undefined for no result. */
+export function encodeResult(result: CommandResult | null): string | undefined {
+  return result === null ? undefined : JSON.stringify(storedResult.encode(result))
 }

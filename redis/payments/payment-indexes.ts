@@ -6,6 +6,15 @@ import { defineScript } from '../scripts.js'
 
 const listPayments = defineScript('list_payments')
 
+/** The first members of all `indexes` between two bounds, as ZRANGE takes them; `isReversed`: the newest first. */
+async function membersOf(
+  redis: Redis,
+  indexes: readonly string[],
+  range: { readonly isReversed: boolean; readonly count: number; readonly from: string; readonly to: string }
+): Promise<string[]> {
+  return (await listPayments(redis, indexes, [JSON.stringify(range)])) as string[]
+}
+
 /**
  * What stands before the payment keys of a reference in its index. Payments with other references may have the same prefix;
  * the reader must compare.
@@ -14,9 +23,12 @@ export function referencePrefix(externalReference: string): string {
   return digest(externalReference, 12)
 }
 
-/** What the index of sales has of a payment: the network's sale id, or '' while it is not known. */
+/**
+ * What the index of sales has of a payment: the network's sale id, or '' while it is not known. Half of a surrogate pair is
+ * stored as U+FFFD in any case; JSON that Redis reads can't hold it.
+ */
 export function indexedSaleId({ references }: PaymentProgress): string {
-  return references.saleId?.toLowerCase() ?? ''
+  return references.saleId?.toLowerCase().replace(/\p{Surrogate}/gu, '\ufffd') ?? ''
 }
 
 /** Which part of the indexes is read. Null: without a bound. */
@@ -45,8 +57,8 @@ export async function newestOf(
     createdToMs === null ? END : firstPaymentKeyAt(createdToMs)
   ]
   const from = createdFromMs === null ? '' : firstPaymentKeyAt(createdFromMs)
-  const range = [`(${prefix}${ends.sort()[0]}`, `[${prefix}${from}`]
-  const found = (await listPayments(redis, indexes, ['newest', count, ...range])) as string[]
+  const range = { from: `(${prefix}${ends.sort()[0]}`, to: `[${prefix}${from}` }
+  const found = await membersOf(redis, indexes, { isReversed: true, count, ...range })
   return found.map(member => member.slice(prefix.length))
 }
 
@@ -57,5 +69,5 @@ export async function oldestOf(
   { after, before }: { readonly after: string; readonly before: string },
   count: number
 ): Promise<string[]> {
-  return (await listPayments(redis, indexes, ['oldest', count, `(${after}`, `(${before}`])) as string[]
+  return await membersOf(redis, indexes, { isReversed: false, count, from: `(${after}`, to: `(${before}` })
 }

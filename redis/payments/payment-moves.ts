@@ -6,21 +6,17 @@ import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
-import { defineNamedScript, defineScript } from '../scripts.js'
+import { defineBatchScript, defineNamedScript } from '../scripts.js'
 import { indexedSaleId, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 
-const removeScript = defineScript('remove_payments')
+const removeScript = defineBatchScript<{
+  keys: keyof ReturnType<typeof keysOf> | 'rests' | 'archived'
+  given: ReturnType<typeof membersOf> & { version: string }
+}>('remove_payments')
 const restoreScript = defineNamedScript<{
-  keys: 'payment' | 'status' | 'references' | 'sales' | 'rests'
-  given: {
-    readonly record: string
-    readonly member: string
-    readonly sale: string | undefined
-    readonly reference: string
-    readonly restsUntilMs: number
-    readonly latestMs: number
-  }
+  keys: keyof ReturnType<typeof keysOf> | 'rests'
+  given: ReturnType<typeof membersOf> & { record: string; restsUntilMs: number; latestMs: number }
 }>('restore_payment')
 
 /** An older version can't return within this time: it would have had to leave twice, and rests for days between. */
@@ -31,9 +27,11 @@ const STAY_MS = 3_600_000
 /** Removes payments of one partition, each if its version is still this one. Returns how many were. */
 export async function removePayments(writes: Writes, partition: number, payments: readonly Payment[]): Promise<number> {
   const rests = keys.rests(partition)
-  const scriptKeys = [rests, keys.archived(partition), ...payments.flatMap(payment => Object.values(keysOf(payment)))]
-  const scriptArgs = payments.flatMap(payment => [payment.version, ...membersOf(payment)])
-  return Number(await writes.run(rests, node => removeScript(node, scriptKeys, scriptArgs)))
+  const calls = payments.map(payment => ({
+    keys: { ...keysOf(payment), rests, archived: keys.archived(partition) },
+    given: { ...membersOf(payment), version: String(payment.version) }
+  }))
+  return Number(await writes.run(rests, node => removeScript(node, calls)))
 }
 
 /** The time of Redis (ms), to be read before the archive is asked for the payment. */
@@ -46,13 +44,9 @@ export function timeBeforeRestore(redis: Redis, paymentKey: string, partition: n
 export async function restorePayment(writes: Writes, payment: Payment, askedAtMs: number): Promise<Payment | null> {
   const rests = keys.rests(partitionOfPayment(payment.terms.id))
   const named = { ...keysOf(payment), rests }
-  const [member, reference, sale] = membersOf(payment)
   const given = {
+    ...membersOf(payment),
     record: encodePayment(payment),
-    member,
-    // JSON that Redis reads can't hold half of a surrogate pair.
-    sale: sale.replace(/\p{Surrogate}/gu, '\ufffd') || undefined,
-    reference,
     restsUntilMs: askedAtMs + STAY_MS,
     latestMs: askedAtMs + RESTORE_WITHIN_MS
   }
@@ -65,7 +59,7 @@ export function newestArchived(redis: Redis, partition: number): Promise<string 
   return redis.get(keys.archived(partition))
 }
 
-/** The keys of one payment that both scripts use, in the order of remove_payments.lua. */
+/** The keys of one payment that both scripts use. */
 function keysOf({ terms, progress }: Payment) {
   const { id, merchantId } = terms
   const partition = partitionOfPayment(id)
@@ -78,7 +72,8 @@ function keysOf({ terms, progress }: Payment) {
 }
 
 /** What the indexes have of a payment. */
-function membersOf({ terms, progress }: Payment): [paymentKey: string, reference: string, sale: string] {
-  const paymentKey = paymentKeyOf(terms.id)
-  return [paymentKey, `${referencePrefix(terms.externalReference)}${paymentKey}`, indexedSaleId(progress)]
+function membersOf({ terms, progress }: Payment) {
+  const member = paymentKeyOf(terms.id)
+  const reference = `${referencePrefix(terms.externalReference)}${member}`
+  return { member, reference, sale: indexedSaleId(progress) || undefined }
 }

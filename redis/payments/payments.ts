@@ -9,13 +9,33 @@ import { encodeEntry, encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
-import { defineScript } from '../scripts.js'
+import { defineNamedScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import { type IndexRange, newestOf, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 
-const acceptPayment = defineScript('accept_payment')
-const acceptOperation = defineScript('accept_operation')
+const acceptPayment = defineNamedScript<{
+  keys: 'idempotency' | 'payment' | 'commands' | 'pending' | 'references' | 'reconcile' | 'counter'
+  given: {
+    request: string
+    lifeMs: number | undefined
+    payment: string
+    member: string
+    reference: string
+    wakeAtMs: number
+    fields: readonly string[]
+  }
+}>('accept_payment')
+const acceptOperation = defineNamedScript<{
+  keys: 'idempotency' | 'payment' | 'commands' | 'counter'
+  given: {
+    request: string
+    lifeMs: number
+    version: string
+    mayBeItself: boolean
+    fields: readonly string[] | undefined
+  }
+}>('accept_operation')
 
 /** What every accepted request carries besides its command. */
 export interface Acceptance {
@@ -93,24 +113,29 @@ export function createPaymentStore(writes: Writes): PaymentStore {
   const load = loadFrom(redis)
   return {
     async acceptPayment(payment, command, acceptance, retentionMs) {
-      const { partition, record } = acceptance
+      const { partition, record, fingerprint } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const paymentKey = paymentKeyOf(id)
-      const reference = `${referencePrefix(externalReference)}${paymentKey}`
-      const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, paymentKey, kind: 'create', result: null })
-      const entry = acceptedEntry(paymentKey, command, acceptance)
-      const scriptKeys = [
-        keys.idempotency(partition, record),
-        keys.payment(partition, paymentKey),
-        keys.commands(partition),
-        keys.byStatus(partition, merchantId, 'pending'),
-        keys.byReference(partition, merchantId),
-        keys.reconcile(partition),
-        keys.commitCounter(partition)
-      ]
-      const scriptArgs: (string | number)[] = [value, encodePayment(payment), paymentKey, reference]
-      scriptArgs.push(retentionMs ?? '', command.authoriseByMs + 1, ...entry)
-      const answer = await writes.run(keys.commands(partition), node => acceptPayment(node, scriptKeys, scriptArgs))
+      const scriptKeys = {
+        idempotency: keys.idempotency(partition, record),
+        payment: keys.payment(partition, paymentKey),
+        commands: keys.commands(partition),
+        pending: keys.byStatus(partition, merchantId, 'pending'),
+        references: keys.byReference(partition, merchantId),
+        reconcile: keys.reconcile(partition),
+        counter: keys.commitCounter(partition)
+      }
+      const given = {
+        request: encodeIdempotency({ fingerprint, paymentKey, kind: 'create', result: null }),
+        lifeMs: retentionMs ?? undefined,
+        payment: encodePayment(payment),
+        member: paymentKey,
+        reference: `${referencePrefix(externalReference)}${paymentKey}`,
+        // Finds the payment also if its command is lost.
+        wakeAtMs: command.authoriseByMs + 1,
+        fields: acceptedEntry(paymentKey, command, acceptance)
+      }
+      const answer = await writes.run(scriptKeys.commands, node => acceptPayment(node, scriptKeys, given))
       if (typeof answer === 'string') return decodeIdempotency(answer)
       writes.saw(partition, Number(answer))
       return null
@@ -120,17 +145,20 @@ export function createPaymentStore(writes: Writes): PaymentStore {
       const { partition, record, fingerprint } = acceptance
       const paymentKey = paymentKeyOf(payment.terms.id)
       const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
-      const value = encodeIdempotency({ fingerprint, paymentKey, kind: command.kind, result })
-      const entry = refusal === null ? acceptedEntry(paymentKey, command, acceptance) : []
-      const scriptKeys = [
-        keys.idempotency(partition, record),
-        keys.payment(partition, paymentKey),
-        keys.commands(partition),
-        keys.commitCounter(partition)
-      ]
-      const mayBeItself = refusal === 'operation_in_progress'
-      const scriptArgs = [value, retentionMs, payment.version, mayBeItself ? '' : 1, ...entry]
-      const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, scriptKeys, scriptArgs))
+      const scriptKeys = {
+        idempotency: keys.idempotency(partition, record),
+        payment: keys.payment(partition, paymentKey),
+        commands: keys.commands(partition),
+        counter: keys.commitCounter(partition)
+      }
+      const given = {
+        request: encodeIdempotency({ fingerprint, paymentKey, kind: command.kind, result }),
+        lifeMs: retentionMs,
+        version: String(payment.version),
+        mayBeItself: refusal === 'operation_in_progress',
+        fields: refusal === null ? acceptedEntry(paymentKey, command, acceptance) : undefined
+      }
+      const answer = await writes.run(scriptKeys.commands, node => acceptOperation(node, scriptKeys, given))
       return operationAccepted(answer, payment, counter => writes.saw(partition, counter))
     },
 

@@ -1,29 +1,37 @@
 -- Removes payments of one partition that the archive has, each only in the version that the archive has.
 --
--- KEYS[1] payments to look at later   zset     KEYS[2] newest payment that ever left   string
--- KEYS[3..] of each payment: payment, index of its status, index of references, payments by sale
--- ARGV of each payment: version, payment key, member of the index of references, sale id or ''
+-- Of each payment, which is one of given.calls:
+-- keys.payment      string
+-- keys.status       zset     index of its status
+-- keys.references   zset     index of references
+-- keys.sales        hash     payments by their sale
+-- keys.rests        zset     payments to look at later
+-- keys.archived     string   the newest payment that ever left
+--
+-- call.version, call.member   the version that the archive has; the payment key
+-- call.reference              its member of the index of references
+-- call.sale                   its sale id; absent: it has none
 --
 -- Returns how many were removed.
 -- include version_of
-local newest = redis.call('GET', KEYS[2]) or ''
-local removed = 0
-for i = 3, #KEYS, 4 do
-  local payment, status, references, sales = unpack(KEYS, i, i + 3)
-  local version, member, reference, sale = unpack(ARGV, i - 2, i + 1)
-  if versionOf(payment) == version then
-    redis.call('DEL', payment)
-    redis.call('ZREM', status, member)
-    redis.call('ZREM', references, reference)
-    if sale ~= '' then
-      redis.call('HDEL', sales, sale)
-    end
-    redis.call('ZREM', KEYS[1], member)
-    if member > newest then
-      newest = member
-      redis.call('SET', KEYS[2], newest)
-    end
-    removed = removed + 1
+local function remove(keys, call)
+  if versionOf(keys.payment) ~= call.version then
+    return 0
   end
+  redis.call('DEL', keys.payment)
+  redis.call('ZREM', keys.status, call.member)
+  redis.call('ZREM', keys.references, call.reference)
+  if call.sale then
+    redis.call('HDEL', keys.sales, call.sale)
+  end
+  redis.call('ZREM', keys.rests, call.member)
+  if call.member > (redis.call('GET', keys.archived) or '') then
+    redis.call('SET', keys.archived, call.member)
+  end
+  return 1
+end
+local removed = 0
+for i, call in ipairs(given.calls) do
+  removed = removed + remove(keysOf(i), call)
 end
 return removed

@@ -1,36 +1,34 @@
 -- Gives each one-use token to the first owner that asks; the same owner may ask again.
 -- A claim lives for a while even if the token was about to expire, so that the owner can finish its work.
 --
--- KEYS[..]  hashes    of cards, or of CVVs alone, which have the typed box only
--- ARGV[1]   the least time that a token lives from now on, ms
--- ARGV[2..] three for each token: merchant: the token of another one is treated as missing; owner: who claims; request: the one
---           that claims, which may give the token back, or '' for good: release_token.lua
+-- Of each token (answer_each.lua):
+-- keys.token   hash   of a card, or of a CVV alone, which has the typed box only
+--
+-- call.merchant    the token of another one is treated as missing
+-- call.owner       who claims
+-- call.request     the request that claims, which may give the token back; '': for good (release_token.lua)
+-- call.leastMs     the least time that the token lives from now on
 --
 -- Returns for each token {'claimed', card box, typed box, brand, last4}, {'taken'}, {'missing'}, or the reason of its failure.
--- include reason_of
-local function claim(token, merchant, owner, request)
-  local fields = redis.call('HMGET', token, 'merchant', 'owner', 'card', 'typed', 'brand', 'last4', 'request')
+-- include answer_each
+local function claim(keys, call)
+  local fields = redis.call('HMGET', keys.token, 'merchant', 'owner', 'card', 'typed', 'brand', 'last4', 'request')
   local ownMerchant, earlierOwner, card, typed, brand, last4, earlierRequest = unpack(fields)
-  if ownMerchant ~= merchant then
+  if ownMerchant ~= call.merchant then
     return { 'missing' }
   end
-  if earlierOwner and earlierOwner ~= owner then
+  if earlierOwner and earlierOwner ~= call.owner then
     return { 'taken' }
   end
   if not earlierOwner then
-    redis.call('HSET', token, 'owner', owner, 'request', request)
-  elseif earlierRequest ~= '' and earlierRequest ~= request then
+    redis.call('HSET', keys.token, 'owner', call.owner, 'request', call.request)
+  elseif earlierRequest ~= '' and earlierRequest ~= call.request then
     -- Two requests of one owner: which of them was accepted is not known here, so neither may give the token back.
-    redis.call('HSET', token, 'request', '')
+    redis.call('HSET', keys.token, 'request', '')
   end
-  if redis.call('PTTL', token) < tonumber(ARGV[1]) then
-    redis.call('PEXPIRE', token, ARGV[1])
+  if redis.call('PTTL', keys.token) < call.leastMs then
+    redis.call('PEXPIRE', keys.token, call.leastMs)
   end
   return { 'claimed', card, typed, brand, last4 }
 end
-local answers = {}
-for i = 2, #ARGV, 3 do
-  local isDone, answer = pcall(claim, KEYS[#answers + 1], unpack(ARGV, i, i + 2))
-  answers[#answers + 1] = isDone and answer or reasonOf(answer)
-end
-return answers
+return answerEach(claim)

@@ -9,7 +9,7 @@ import type { CardFace } from '../cards/cards.js'
 import { inBatches } from '../connection/batches.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, paymentKeyOf } from '../keys.js'
-import { defineNamedScript, defineScript } from '../scripts.js'
+import { defineBatchScript, defineNamedScript } from '../scripts.js'
 
 /** What may be known about a token without claiming it. */
 export interface TokenSummary extends CardFace {
@@ -103,7 +103,10 @@ export interface TokenStore {
  */
 const CLAIM_TTL_MS = 15 * 60_000
 
-const claimTokens = defineScript('claim_tokens')
+const claimTokens = defineBatchScript<{
+  keys: 'token'
+  given: { merchant: string; owner: string; request: string; leastMs: number }
+}>('claim_tokens')
 const releaseToken = defineNamedScript<{ keys: 'token'; given: { owner: string; request: string } }>('release_token')
 
 /** One answer of claim_tokens.lua. */
@@ -124,9 +127,11 @@ const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder',
 export function createTokenStore(redis: Redis): TokenStore {
   const claimAt = inBatches(
     async (calls: readonly ClaimCall[]) => {
-      const places = calls.map(({ place }) => place)
-      const owners = calls.flatMap(({ merchantId, owner, request }) => [merchantId, owner, request])
-      return (await claimTokens(redis, places, [CLAIM_TTL_MS, ...owners])) as (ClaimReply | string)[]
+      const named = calls.map(({ place, merchantId, owner, request }) => ({
+        keys: { token: place },
+        given: { merchant: merchantId, owner, request, leastMs: CLAIM_TTL_MS }
+      }))
+      return (await claimTokens(redis, named)) as (ClaimReply | string)[]
     },
     ({ place }) => [place]
   )

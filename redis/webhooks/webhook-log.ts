@@ -21,7 +21,7 @@ import { decodeConcluded, decodeQueued, encodeWaiting, timeOfEvent } from './web
 
 const replayWebhook = defineNamedScript<{
   keys: 'events' | 'deliveries' | 'undeliverable'
-  given: { short: string; about: string; occurredMs: number; place: string; nowMs: number; listed: string | undefined }
+  given: { event: string; about: string; occurredMs: number; place: string; nowMs: number; listed: string | undefined }
 }>('replay_webhook')
 
 /** Events that one command asks for or removes. */
@@ -205,7 +205,7 @@ export class WebhookLog {
             undeliverable
           },
           {
-            short,
+            event: short,
             about,
             occurredMs: change.occurredAtMs,
             place: encodePlace({ paymentKey, merchantId }),

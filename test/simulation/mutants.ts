@@ -32,33 +32,33 @@ export interface Mutant extends Exchange {
 export const mutants = {
   'no-version-compare': {
     description: 'A commit overwrites any stored version.',
-    script: replace('if versionOf(payment) ~= version then\n  return -1', 'if false then\n  return -1')
+    script: replace('if versionOf(keys.payment) ~= given.version then\n  return -1', 'if false then\n  return -1')
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
     // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
     showsSuspended: 'refund whose answer is lost',
     // The open record of the request protects it as well.
-    script: lua => lua.replace("if begins ~= '' and", 'if false and').replace("if mustBeOpen ~= '' and", 'if false and')
+    script: lua => lua.replace('if given.begins and', 'if false and').replace('if given.mustBeOpen and', 'if false and')
   },
   'lost-acknowledgement': {
     description: 'The last commit does not take the command out of the stream.',
-    script: replace("redis.call('XACK', commands, group, ended)\n  redis.call('XDEL', commands, ended)", '')
+    script: replace("if given.ends then\n  redis.call('XACK'", "if false then\n  redis.call('XACK'")
   },
   'lost-result': {
     description: 'The result is not stored with the idempotency record.',
-    script: replace('  storeResult(idempotency, request, result)\n', '')
+    script: replace('  storeResult(keys.idempotency, request, given.result)\nend\nredis.call(', 'end\nredis.call(')
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace(
-      "appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event, about, eventMs)",
-      ''
-    )
+    script: replace("appendEvent(redis.call('TIME')[1] .. '000')", '')
   },
   'lost-delivery': {
     description: 'The first event of a payment gets no command.',
-    script: replace("redis.call('XADD', deliveries, '*', 'e', place)", '')
+    script: replace(
+      "redis.call('XADD', keys.deliveries, '*', 'e', given.place)\n  end\n  local waiting",
+      'end\n  local waiting'
+    )
   },
   'lost-next-delivery': {
     description: 'The event behind one that was delivered gets no command.',
@@ -69,11 +69,11 @@ export const mutants = {
   },
   'missing-in-index': {
     description: 'A payment whose status changes is not listed under its new status.',
-    script: replace("redis.call('ZADD', after, 0, member)", '')
+    script: replace("redis.call('ZADD', keys.after, 0, member)", '')
   },
   'left-in-index': {
     description: 'A payment whose status changes stays listed under the status before.',
-    script: replace("redis.call('ZREM', before, member)", '')
+    script: replace("redis.call('ZREM', keys.before, member)", '')
   },
   'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
@@ -83,7 +83,7 @@ export const mutants = {
     description:
       'An authorisation is sent without a mark: delivered again by a group that was set back, it is sent again.',
     world: { isTampered: true },
-    script: replace("redis.call('HSETNX', begun, member, delivery) == 0", 'false')
+    script: replace("redis.call('HSETNX', keys.begun, member, delivery) == 1", 'true')
   },
   'counted-deliveries': {
     description: 'What stands for the mark is that a command was taken over: a group that is lost forgets it.',
@@ -99,23 +99,25 @@ export const mutants = {
   'accepted-without-a-wake-up': {
     description: 'Nothing wakes a new payment whose command is trimmed from its stream.',
     world: { isTampered: true },
-    script: replace("redis.call('ZADD', KEYS[6], ARGV[6], ARGV[3])", '')
+    script: replace("redis.call('ZADD', keys.reconcile, given.wakeAtMs, given.member)", '')
   },
   'begun-by-any-worker': {
     description: 'An authorisation is begun, without a mark, by a worker that lost it to another one in a failover.',
     world: { failover: 'confirmed', secrets: 'lockless' },
     script: lua =>
-      lua.replace("redis.call('HSETNX', begun, member, delivery) == 0", 'false').replace('1, consumer) == 1', '1) == 1')
+      lua
+        .replace("redis.call('HSETNX', keys.begun, member, delivery) == 1", 'true')
+        .replace('1, consumer) == 1', '1) == 1')
   },
   'late-authorisation': {
     description: 'A new payment is sent however long it has waited for a worker.',
     showsSuspended: 'create while all workers are away',
     script: replace(
-      "redis.call('XADD', KEYS[3], '*', 's'",
-      `for i = 7, #ARGV do
-  ARGV[i] = string.gsub(ARGV[i], '%]%],', ']],9')
+      "redis.call('XADD', keys.commands, '*', 's'",
+      `for i = 1, #given.fields do
+  given.fields[i] = string.gsub(given.fields[i], '%]%],', ']],9')
 end
-redis.call('XADD', KEYS[3], '*', 's'`
+redis.call('XADD', keys.commands, '*', 's'`
     )
   },
   'double-acceptance': {

@@ -7,6 +7,7 @@ import { testChange } from '../../../machines/status-change.js'
 import type { StreamEntry } from '../../../redis/commands/command-entry.js'
 import {
   createCommandQueue,
+  deadLetterCommand,
   ensureGroups,
   heldEntries,
   paymentWork,
@@ -27,6 +28,7 @@ import { createPaymentLock, deliveryLock } from '../../../redis/locks/payment-lo
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
 import { createInspection, watchDecisions } from '../../../redis/operator/inspection.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
+import { encodeIdempotency } from '../../../redis/payments/idempotency.js'
 import { restorePayment } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { defineNamedScript } from '../../../redis/scripts.js'
@@ -223,6 +225,18 @@ const endCommand: Work = async redis => {
   await createCommitStore(unreplicated(redis)).finish(entry)
 }
 
+/** A command of a payment that is woken later, or that is damaged, with a request that was not begun. */
+const setCommandAside: Work = async (redis, admin) => {
+  const record = { fingerprint: 'f', paymentKey: 'p', kind: 'cancel', result: null } as const
+  for (const wakeAtMs of [1, 'never'] as const) {
+    const entryId = await deliver(admin, paymentWork)
+    const entry = { ...anEntry(aPayment()), partition: PARTITION, entryId, consumer: 'worker', record: 'request' }
+    await admin.set(keys.idempotency(PARTITION, 'request'), encodeIdempotency(record))
+    const result = { kind: 'failed', code: 'network_unavailable' } as const
+    await deadLetterCommand(redis, entry, { reason: 'why', nowMs: 1, wakeAtMs, result })
+  }
+}
+
 /** A server that restarted has no scripts; a long call renews its lock. */
 const holdLock: Work = async (redis, admin) => {
   await admin.script('FLUSH')
@@ -298,6 +312,7 @@ export const rareWork: readonly RareWork[] = [
   ...durable('set a damaged event aside', ['webhooks'], setAside),
   ...durable('give a command back', ['payments', 'timers'], giveBack(paymentWork)),
   ...durable('give a delivery back', ['webhooks', 'timers'], giveBack(deliveryWork)),
+  ...durable('set a command aside', ['payments'], setCommandAside),
   ...durable('begin and end a command without a change', ['payments'], endCommand),
   ...durable('release a command', ['payments'], release),
   ...durable('find what has no owner', ['timers'], sweep),

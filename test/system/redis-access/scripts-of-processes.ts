@@ -25,14 +25,14 @@ export const imported: Readonly<Record<string, readonly string[]>> = {
     ...['accept_operation', 'accept_payment', 'drop_consumer', 'list_payments', 'note_notification'],
     ...['remove_payments', 'store_card']
   ],
-  timers: ['conclude_webhook', 'dead_letter', 'release_command', 'replace_record'],
-  webhooks: [...['drop_consumer', 'fire_webhooks', 'release_command', 'replace_record']],
+  timers: ['conclude_webhook', 'dead_letter', 'dead_letter_entry', 'release_command', 'replace_record'],
+  webhooks: ['dead_letter', 'drop_consumer', 'fire_webhooks', 'release_command', 'replace_record'],
   archive: ['accept_operation', 'accept_payment', 'restore_payment']
 }
 
 /** What a file takes from another one of ours, types apart. */
 const IMPORTS = /^(?:import|export) (?!type )[^'"]*?from '(\.[^']+)'/gm
-const SCRIPTS = /define(?:Named)?Script(?:<[^(]*>)?\('(\w+)'\)/g
+const SCRIPTS = /define(?:Named|Batch)?Script(?:<[^(]*>)?\('(\w+)'\)/g
 
 const texts: ReadonlyMap<string, string> = new Map(
   ['api', 'workers', 'archive', 'redis', 'machines', 'contract', 'runtime', 'vault']
