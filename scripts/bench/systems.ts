@@ -138,10 +138,13 @@ async function mintTokens(store: TokenStore, sealer: Sealer, merchantId: string,
 
 function run(file: string, redisUrl: string): ChildProcess {
   const path = new URL(`rivals/${file}.js`, import.meta.url).pathname
-  return spawn(process.execPath, [path, redisUrl], {
+  const child = spawn(process.execPath, [path, redisUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], NODE_ENV: 'production' }
   })
+  // A signal to the bench alone does not reach it.
+  process.once('exit', () => child.kill('SIGKILL'))
+  return child
 }
 
 /** The first line that a child prints. Rejects when it ends before. */
