@@ -21,6 +21,7 @@ const LOCK_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 3_000
 /** A Sentinel that does not answer keeps the client from asking the next one. */
 const SENTINEL_TIMEOUT_MS = 2_000
+const SENTINEL_RECONNECT_MS = 2_000
 export const RECONNECT_DELAY_MAX_MS = 500
 const LOADING_RETRY_MS = 50
 
@@ -94,8 +95,10 @@ function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }): Omit<Red
     ...(isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: reconnectDelayMs,
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
-    // Sentinels report a failover; the connection to the old master is closed at once.
-    failoverDetector: true
+    // Sentinels report a failover; the connection to the old master is closed at once. One that was restarted is listened to
+    // again after a pause, which is a minute by default.
+    failoverDetector: true,
+    sentinelReconnectStrategy: () => SENTINEL_RECONNECT_MS
   }
 }
 

@@ -131,6 +131,22 @@ export class Sentinels {
     )
   }
 
+  /** How many connections listen to each of them for a failover. */
+  async listeners(): Promise<number[]> {
+    const lists = this.#ports.map(port =>
+      withSentinel(port, async sentinel => String(await sentinel.call('CLIENT', 'LIST', 'TYPE', 'pubsub')))
+    )
+    return (await Promise.all(lists)).map(list => list.split('\n').filter(line => line !== '').length)
+  }
+
+  /** As one that is started again does. Resolves to how many each of them had. */
+  async closeListeners(): Promise<number[]> {
+    const closing = this.#ports.map(port =>
+      withSentinel(port, sentinel => sentinel.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))
+    )
+    return (await Promise.all(closing)).map(Number)
+  }
+
   async stop(): Promise<void> {
     await Promise.all(
       this.#children.map(async child => {

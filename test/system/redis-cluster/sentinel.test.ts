@@ -4,7 +4,7 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { createWrites } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
-import { until } from '../../support/conditions.js'
+import { until, untilFast } from '../../support/conditions.js'
 import { aWake } from '../../support/payments.js'
 import { ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
 
@@ -30,6 +30,16 @@ describe('a master that Sentinels name', () => {
     await Promise.all(connections.map(disconnect))
     await sentinels?.stop()
     await servers?.stop()
+  })
+
+  it('has its Sentinels listened to again within seconds of their return', async () => {
+    await open('commands')
+    const isHeard = async (): Promise<boolean> => (await sentinels.listeners()).every(count => count === 1)
+    await until('each Sentinel is listened to', isHeard)
+    await untilFast('each Sentinel is listened to again', 10_000, async () => {
+      expect(await sentinels.closeListeners()).to.deep.equal([1, 1, 1])
+      await until('it is', isHeard)
+    })
   })
 
   it('is replaced when it dies: writes, blocked reads and wake-ups go on, and nothing confirmed is lost', async () => {
