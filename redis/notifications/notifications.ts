@@ -31,7 +31,7 @@ export interface NetworkNotification {
   readonly reported: ReportedChange
 }
 
-/** A notification that waits for its payment to be found, first received at `sinceMs`. */
+/** A notification that waits for its payment to be found. Its age counts from `sinceMs`, without the time in which nothing ran. */
 export interface WaitingNotification extends NetworkNotification {
   readonly sinceMs: number
 }
