@@ -1,17 +1,20 @@
+import { basename } from 'node:path'
 import { expect } from 'chai'
 import { scriptSteps, scriptsBesideTheWay } from '../../redis/script-names.js'
-import { loadLua, luaNames } from '../../redis/scripts.js'
 import { readConfig } from '../../runtime/config.js'
 import { armCrashPoints, withCrashPoints } from '../../runtime/crash-points.js'
 import { createCardNetwork } from '../../workers/network/card-network.js'
 import { crashSteps } from '../support/crash-steps.js'
+import { filesBelow } from '../tidy/sources.js'
 
 describe('crash points', () => {
   afterEach(() => armCrashPoints(null))
 
   it('surround every script except the listed ones', () => {
-    const scripts = luaNames.filter(name => !loadLua(name).startsWith('-- Included by '))
-    expect([...Object.keys(scriptSteps), ...Object.keys(scriptsBesideTheWay)]).to.have.members(scripts)
+    const scripts = filesBelow('redis', '.lua').filter(path => !path.startsWith('redis/includes/'))
+    expect([...Object.keys(scriptSteps), ...Object.keys(scriptsBesideTheWay)]).to.have.members(
+      scripts.map(path => basename(path, '.lua'))
+    )
   })
 
   it('surround every call to the card network', async () => {
