@@ -1,7 +1,7 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
 import { isOpen, type Payment, type PaymentTerms } from '../model.js'
 import { isUnderWay } from './decide.js'
-import { addLine } from './history.js'
+import { addLine, BUYER_ERASED } from './history.js'
 
 /** In the place of the buyer. The domain is reserved: it never gets mail. */
 const ERASED: PaymentTerms['customer'] = { name: 'erased', email: 'erased@erased.invalid' }
@@ -23,7 +23,7 @@ export function withoutBuyer(payment: Payment, nowMs: number): Payment | null {
   if (isBuyerErased(payment.terms) || !canEraseBuyer(payment)) return null
   const { version, terms, progress, history } = payment
   const { status, phase } = progress
-  const line = { atMs: nowMs, event: 'BUYER_ERASED', status, phase, detail: null, times: 1 }
+  const line = { atMs: nowMs, event: BUYER_ERASED, status, phase, detail: null, times: 1 }
   return {
     version: version + 1,
     terms: { ...terms, customer: ERASED, metadata: null },

@@ -1,7 +1,15 @@
-/** The history of a payment: one line for each event that was taken, for operators. Pure. */
+/**
+ * The history of a payment: one line for each event that was taken. For operators; and unvouched.ts reads in it when the payment
+ * was compared with the acquirer's record. Pure.
+ */
 import type { HistoryEntry, PaymentPlace } from '../model.js'
 import type { LifecycleEvent } from './events.js'
 import { saleOf } from './sums.js'
+
+/** The line of what is no event of the chart: the buyer was erased. */
+export const BUYER_ERASED = 'BUYER_ERASED'
+/** The detail of an event that stands for what the record would have shown. */
+export const SEEN_BY_OPERATOR = 'an operator has seen it'
 
 /** The line of an event, and where it led. */
 export function lineOf(event: LifecycleEvent, { status, phase }: PaymentPlace): HistoryEntry {
@@ -51,7 +59,7 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'NO_ANSWER':
       return event.reason
     default:
-      return 'isConcluded' in event ? 'an operator has seen it' : recordText(event)
+      return 'isConcluded' in event ? SEEN_BY_OPERATOR : recordText(event)
   }
 }
 

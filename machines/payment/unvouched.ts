@@ -3,9 +3,33 @@
  *
  * The acquirer's record is looked at first, and it counts: what it shows is adopted, and only what it lacks is sent.
  */
-import { lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
-import type { PaymentEvent, Policy } from './events.js'
+import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
+import type { LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import { type BUYER_ERASED, SEEN_BY_OPERATOR } from './history.js'
 import { hasTag } from './machine.js'
+
+/** Lines without a comparison: what is asked of a payment, what an operator does, and answers that show nothing. */
+const UNCOMPARED: Readonly<Partial<Record<LifecycleEvent['type'] | typeof BUYER_ERASED, true>>> = {
+  AUTHORISE: true,
+  CAPTURE: true,
+  CANCEL: true,
+  EXPIRE: true,
+  RECONCILE: true,
+  RESUMED: true,
+  POISONED: true,
+  NETWORK_NOTIFICATION: true,
+  NOT_SENT: true,
+  UNPROVEN: true,
+  AMBIGUOUS: true,
+  NO_ANSWER: true,
+  CARD_MISSING: true,
+  OVERDUE: true,
+  BUYER_ERASED: true,
+  REVIEW_RESOLVED: true,
+  CONCLUSION_NOTED: true,
+  RESOLVED_AS_BOOKED: true,
+  RESOLVED_AS_MISSING: true
+}
 
 /**
  * Whether nothing vouches for what is stored of a payment. What was sent before the data came back may be booked until the
@@ -13,7 +37,16 @@ import { hasTag } from './machine.js'
  */
 export function isUnvouched(payment: Payment, policy: Policy): boolean {
   const { unvouchedBeforeMs = 0, notFoundHorizonMs } = policy
-  return isAcceptedBefore(payment.terms, policy) && lastChangeMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
+  return isAcceptedBefore(payment.terms, policy) && lastComparedMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
+}
+
+/** When the payment was compared with the acquirer's record last, or was made from its answer (ms). */
+function lastComparedMs({ terms, history }: Payment): number {
+  return history.findLast(isComparison)?.atMs ?? terms.createdAtMs
+}
+
+function isComparison({ event, detail }: HistoryEntry): boolean {
+  return detail !== SEEN_BY_OPERATOR && !Object.hasOwn(UNCOMPARED, event)
 }
 
 /** Whether a payment was accepted before the data came back. */

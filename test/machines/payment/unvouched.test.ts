@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
 import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
+import { withoutBuyer } from '../../../machines/payment/erasure.js'
 import type { Effect, PaymentEvent, Policy } from '../../../machines/payment/events.js'
 import {
   comparisonEvent,
@@ -11,7 +12,7 @@ import {
   unsentEvent
 } from '../../../machines/payment/unvouched.js'
 import { found, inStatus, KEY, NOW } from '../../support/decisions.js'
-import { aPayment, CREATED_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
+import { aPayment, CREATED_MS, DAY_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
 
 const HORIZON_MS = vouchedPolicy.notFoundHorizonMs
 /** The data came back a moment ago. */
@@ -124,8 +125,9 @@ describe('an operation on a payment of unvouched data', () => {
 
   it('is an ordinary one when the payment was compared after the horizon: what was sent before may arrive until then', () => {
     const isFirstAfter = (nowMs: number): boolean => {
-      const notified = { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs } as const
-      return isLookedAtFirst(taken(old(inStatus('captured')), notified, JUST_NOW).payment, refund, JUST_NOW)
+      const asked = old(inStatus('captured', { notification: ASKED }))
+      const shown = { nowMs, ...found('captured') } as PaymentEvent
+      return isLookedAtFirst(taken(asked, shown, JUST_NOW).payment, refund, JUST_NOW)
     }
     expect([isFirstAfter(NOW + HORIZON_MS - 1), isFirstAfter(NOW + HORIZON_MS)]).to.deep.equal([true, false])
   })
@@ -197,5 +199,52 @@ describe('an open payment of unvouched data', () => {
     const late = taken(old(inStatus('unknown')), { ...told, nowMs: NOW + HORIZON_MS }, JUST_NOW).payment
     expect(isCompared(late, JUST_NOW)).to.equal(true)
     expect(wakeTimes(late, NOW, JUST_NOW).reconcileAtMs).to.equal(null)
+  })
+})
+
+describe('the time from which data that came back is vouched for', () => {
+  const comparedAt = (event: string, detail: string | null = null): Payment => ({
+    ...old(inStatus('captured')),
+    history: [
+      { atMs: CREATED_MS, event: 'APPROVED', status: 'captured', phase: null, detail: null, times: 1 },
+      { atMs: NOW, event, status: 'captured', phase: null, detail, times: 1 }
+    ]
+  })
+
+  for (const event of ['NOTHING_NEW', 'CONTRADICTED', 'REFUNDED_EXTERNALLY', 'OPERATION_FAILED']) {
+    it(`is that of ${event}: a refund is sent`, () => {
+      expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(false)
+    })
+  }
+
+  for (const event of ['BUYER_ERASED', 'REVIEW_RESOLVED', 'NETWORK_NOTIFICATION', 'NO_ANSWER', 'POISONED']) {
+    it(`is not that of ${event}: a refund is looked for first`, () => {
+      expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(true)
+    })
+  }
+
+  it('is not that of what an operator has seen', () => {
+    const concluded = comparedAt('OPERATION_BOOKED', 'an operator has seen it')
+    expect(isLookedAtFirst(concluded, refund, LONG_AGO)).to.equal(true)
+  })
+
+  it('is not moved by the erasure of the buyer, which leaves the look at the horizon as it was', () => {
+    const erased = withoutBuyer(old(inStatus('captured')), NOW + DAY_MS)
+    if (erased === null) throw new Error('the buyer was not erased')
+    expect(isLookedAtFirst(erased, { ...refund, nowMs: NOW + DAY_MS }, LONG_AGO)).to.equal(true)
+    expect(wakeTimes(erased, NOW + DAY_MS, LONG_AGO).reconcileAtMs).to.equal(NOW)
+  })
+
+  it('comes with the next comparison, after which the payment rests', () => {
+    const asked = { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs: NOW } as const
+    let { payment } = taken(comparedAt('BUYER_ERASED'), asked, LONG_AGO)
+    expect(isUnvouched(payment, LONG_AGO)).to.equal(true)
+    let looks = 0
+    for (let atMs: number | null = NOW; atMs !== null && looks < 10; looks++) {
+      payment = taken(payment, { nowMs: atMs, ...found('captured') } as PaymentEvent, LONG_AGO).payment
+      atMs = wakeTimes(payment, atMs, LONG_AGO).reconcileAtMs
+    }
+    expect(looks).to.be.within(1, 9)
+    expect(isUnvouched(payment, LONG_AGO)).to.equal(false)
   })
 })
