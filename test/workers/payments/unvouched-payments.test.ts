@@ -1,11 +1,12 @@
 /** What a worker does when the data came back, or when no clock can be trusted: it looks first, or waits. */
 import { expect } from 'chai'
 import { type Payment, placeOf } from '../../../machines/model.js'
+import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { VaultError } from '../../../vault/vault-error.js'
 import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
-import { aSale, aWake, CREATED_MS, PARTITION } from '../../support/payments.js'
+import { aSale, aWake, CREATED_MS, DAY_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
@@ -42,6 +43,21 @@ describe('a payments worker on unvouched data', () => {
     expect(worker.network.asked).to.deep.equal(['query'])
     expect((await worker.load(payment)).progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
     expect((await worker.resultOf(key))?.kind).to.equal('succeeded')
+  })
+
+  it('looks for a refund also when an operator had the buyer erased, days later', async () => {
+    const payment = await paid('auto')
+    comeBack()
+    worker.clock.atMs += 4 * DAY_MS
+    const erase = encodeServiceCommand(payment.terms.id, { kind: 'erase_buyer' })
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...erase)
+    await worker.work()
+    expect((await worker.load(payment)).terms.customer.name).to.equal('erased')
+    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    worker.network.willFind(captured(300))
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal(['query'])
+    expect((await worker.load(payment)).progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
   })
 
   it('sends no refund beside one of before that may still arrive', async () => {
