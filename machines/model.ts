@@ -180,7 +180,7 @@ export interface Voids {
   readonly lastMs: number
 }
 
-/** Why an operator should look at a payment. */
+/** Why an operator should look at a payment; what happened: scripts/operator/review-advice.ts. */
 export type ReviewReason =
   | 'unresolved_for_long'
   | 'duplicate_sale'
