@@ -5,30 +5,28 @@
  */
 import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
 import type { LifecycleEvent, PaymentEvent, Policy } from './events.js'
-import { type BUYER_ERASED, SEEN_BY_OPERATOR } from './history.js'
+import { SEEN_BY_OPERATOR } from './history.js'
 import { hasTag } from './machine.js'
 
-/** Lines without a comparison: what is asked of a payment, what an operator does, and answers that show nothing. */
-const UNCOMPARED: Readonly<Partial<Record<LifecycleEvent['type'] | typeof BUYER_ERASED, true>>> = {
-  AUTHORISE: true,
-  CAPTURE: true,
-  CANCEL: true,
-  EXPIRE: true,
-  RECONCILE: true,
-  RESUMED: true,
-  POISONED: true,
-  NETWORK_NOTIFICATION: true,
-  NOT_SENT: true,
-  UNPROVEN: true,
-  AMBIGUOUS: true,
-  NO_ANSWER: true,
-  CARD_MISSING: true,
-  OVERDUE: true,
-  BUYER_ERASED: true,
-  REVIEW_RESOLVED: true,
-  CONCLUSION_NOTED: true,
-  RESOLVED_AS_BOOKED: true,
-  RESOLVED_AS_MISSING: true
+/** Events that show the acquirer's record of the sale. With any other the payment was not compared. */
+const COMPARED: Readonly<Partial<Record<LifecycleEvent['type'], true>>> = {
+  NOTHING_NEW: true,
+  CONTRADICTED: true,
+  DUPLICATE_SALE: true,
+  LATE_SALE: true,
+  SALE_AUTHORISED: true,
+  SALE_CAPTURED: true,
+  SALE_GONE: true,
+  SALE_DENIED: true,
+  SALE_ABSENT: true,
+  HOLD_LAPSED: true,
+  OPERATION_BOOKED: true,
+  OPERATION_MISSING: true,
+  OPERATION_NOT_BOOKED: true,
+  CHARGED_BACK: true,
+  AMOUNT_CORRECTED: true,
+  REFUND_REVERSED: true,
+  REFUNDED_EXTERNALLY: true
 }
 
 /**
@@ -40,13 +38,13 @@ export function isUnvouched(payment: Payment, policy: Policy): boolean {
   return isAcceptedBefore(payment.terms, policy) && lastComparedMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
 }
 
-/** When the payment was compared with the acquirer's record last, or was made from its answer (ms). */
+/** When the payment was compared with the acquirer's record last (ms). */
 function lastComparedMs({ terms, history }: Payment): number {
   return history.findLast(isComparison)?.atMs ?? terms.createdAtMs
 }
 
 function isComparison({ event, detail }: HistoryEntry): boolean {
-  return detail !== SEEN_BY_OPERATOR && !Object.hasOwn(UNCOMPARED, event)
+  return Object.hasOwn(COMPARED, event) && detail !== SEEN_BY_OPERATOR
 }
 
 /** Whether a payment was accepted before the data came back. */

@@ -211,13 +211,17 @@ describe('the time from which data that came back is vouched for', () => {
     ]
   })
 
-  for (const event of ['NOTHING_NEW', 'CONTRADICTED', 'REFUNDED_EXTERNALLY', 'OPERATION_FAILED']) {
+  for (const event of ['NOTHING_NEW', 'CONTRADICTED', 'REFUNDED_EXTERNALLY', 'OPERATION_BOOKED']) {
     it(`is that of ${event}: a refund is sent`, () => {
       expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(false)
     })
   }
 
-  for (const event of ['BUYER_ERASED', 'REVIEW_RESOLVED', 'NETWORK_NOTIFICATION', 'NO_ANSWER', 'POISONED']) {
+  const uncompared = [
+    ...['BUYER_ERASED', 'REVIEW_RESOLVED', 'NETWORK_NOTIFICATION', 'NO_ANSWER', 'POISONED'],
+    ...['RECORD_LAGS', 'OPERATION_FAILED', 'EARLIER_TRY_IN_DOUBT', 'LEFT_OUT']
+  ]
+  for (const event of uncompared) {
     it(`is not that of ${event}: a refund is looked for first`, () => {
       expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(true)
     })
