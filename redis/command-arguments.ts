@@ -33,6 +33,7 @@ export const argumentsMin: Readonly<Record<string, number>> = {
   'XGROUP DELCONSUMER': 3,
   XLEN: 1,
   XPENDING: 2,
+  XRANGE: 3,
   ZADD: 3,
   ZCARD: 1,
   ZCOUNT: 3,

@@ -79,6 +79,20 @@ function keyNamesOf(lua: string): string[] {
   return [...new Set([...lua.matchAll(/^-- keys\.(\w+)/gm)].map(([, key = '']) => key))]
 }
 
+/** The arguments that the headers name: `given.<name>`, or `call.<name>`. */
+function argumentNamesOf(lua: string, table: 'given' | 'call'): ReadonlySet<string> {
+  const headers = lua.split('\n').filter(line => line.startsWith('--'))
+  const names = headers.flatMap(line => [...line.matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'))])
+  return new Set(names.map(([, name = '']) => name))
+}
+
+/** Throws for a name that the script does not read: it would find nothing under its own. */
+function assertKnown(script: ScriptName, known: ReadonlySet<string>, given: Given): void {
+  for (const name in given) {
+    if (!known.has(name)) throw new TypeError(`The script ${script} is given ${name}, which it does not read.`)
+  }
+}
+
 /**
  * Code that ends a script before its first command when its user may not run one of its commands. Redis keeps what a
  * script has written before a command that is denied, and such a payment would be half committed.
@@ -125,20 +139,26 @@ export function defineScript(name: ScriptName): Script {
 }
 
 /**
- * The same for a script whose headers name its keys. `Call` is the type of what it gets. Rejects when the keys are not those,
- * before anything runs.
+ * The same for a script whose headers name its keys and arguments. `Call` is the type of what it gets. Rejects when the keys are
+ * not those, and for another argument, before anything runs.
  */
 export function defineNamedScript<Call extends Named>(name: ScriptName): NamedScript<Call> {
-  const names = keyNamesOf(textOf(name))
+  const text = textOf(name)
+  const [names, known] = [keyNamesOf(text), argumentNamesOf(text, 'given')]
   const run = defineScript(name)
-  return async (redis, keys, given) => await run(redis, inOrder(name, names, keys), argumentsOf(given))
+  return async (redis, keys, given) => {
+    assertKnown(name, known, given)
+    return await run(redis, inOrder(name, names, keys), argumentsOf(given))
+  }
 }
 
 /** The same for a script that answers many calls: its keys are those of each call. */
 export function defineBatchScript<Call extends Named>(name: ScriptName): BatchScript<Call> {
-  const names = keyNamesOf(textOf(name))
+  const text = textOf(name)
+  const [names, known] = [keyNamesOf(text), argumentNamesOf(text, 'call')]
   const run = defineScript(name)
   return async (redis, calls) => {
+    for (const { given } of calls) assertKnown(name, known, given)
     const scriptKeys = calls.flatMap(({ keys }) => inOrder(name, names, keys))
     return await run(redis, scriptKeys, [JSON.stringify({ calls: calls.map(({ given }) => given) })])
   }

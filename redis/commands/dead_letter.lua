@@ -2,6 +2,7 @@
 -- payment keeps its wake-up, and a request that was not begun gets its result.
 --
 -- keys.commands      stream
+-- keys.letters       stream   dead letters
 -- keys.due           zset     payments by their expiry
 -- keys.reconcile     zset     payments by their next reconciliation
 -- keys.idempotency   string   record of the request
@@ -21,6 +22,7 @@ if not isWith(keys.commands, given.group, given.entry, given.consumer) then
 end
 -- First what fails when its key has another type: Redis keeps what was written before, and the command would be lost.
 local request = given.result and redis.call('GET', keys.idempotency)
+redis.call('XRANGE', keys.letters, '-', '-')
 if given.isDamaged then
   redis.call('ZREM', keys.due, given.member)
   redis.call('ZREM', keys.reconcile, given.member)

@@ -10,7 +10,7 @@ local taken = {}
 local due = redis.call('ZRANGEBYSCORE', keys.due, '-inf', given.nowMs, 'WITHSCORES', 'LIMIT', 0, given.max)
 for i = 1, #due, 2 do
   local held, lateMs = due[i], given.nowMs - due[i + 1]
-  local sinceMs = (redis.call('HGET', keys.since, held) or given.nowMs - lateMs) + lateMs
+  local sinceMs = (tonumber(redis.call('HGET', keys.since, held) or '') or given.nowMs - lateMs) + lateMs
   redis.call('ZADD', keys.due, given.againAtMs, held)
   redis.call('HSET', keys.since, held, sinceMs)
   taken[#taken + 1] = held

@@ -13,6 +13,7 @@
 --
 -- Returns {'accepted', count}, {'earlier', payment record, idempotency value}, or {'changed', payment record or ''}.
 -- include advance
+-- include digits
 local LOST_AFTER_MS = 60000
 local payment = redis.call('GET', keys.payment) or ''
 local earlier = redis.call('GET', keys.idempotency)
@@ -37,5 +38,5 @@ local count = advance(keys.counter)
 if given.fields then
   redis.call('XADD', keys.commands, '*', unpack(given.fields))
 end
-redis.call('SET', keys.idempotency, given.request, 'PX', given.lifeMs)
+redis.call('SET', keys.idempotency, given.request, 'PX', digits(given.lifeMs))
 return { 'accepted', count }

@@ -16,6 +16,7 @@
 --
 -- Returns the count when accepted, else the record that an earlier request left.
 -- include advance
+-- include digits
 local earlier = redis.call('GET', keys.idempotency)
 if earlier then
   return earlier
@@ -27,6 +28,7 @@ redis.call('ZADD', keys.reconcile, given.wakeAtMs, given.member)
 local count = advance(keys.counter)
 -- The entry carries the payment, so that the worker needs no read.
 redis.call('XADD', keys.commands, '*', 's', given.payment, unpack(given.fields))
-redis.call('SET', keys.idempotency, given.request, unpack(given.lifeMs and { 'PX', given.lifeMs } or {}))
+local life = given.lifeMs and { 'PX', digits(given.lifeMs) } or {}
+redis.call('SET', keys.idempotency, given.request, unpack(life))
 redis.call('SET', keys.payment, given.payment)
 return count

@@ -18,6 +18,8 @@ local function remove(keys, call)
   if versionOf(keys.payment) ~= call.version then
     return 0
   end
+  -- First what fails when its key has another type: without the mark a payment of the archive would not be looked for there.
+  local newest = redis.call('GET', keys.archived) or ''
   redis.call('DEL', keys.payment)
   redis.call('ZREM', keys.status, call.member)
   redis.call('ZREM', keys.references, call.reference)
@@ -25,7 +27,7 @@ local function remove(keys, call)
     redis.call('HDEL', keys.sales, call.sale)
   end
   redis.call('ZREM', keys.rests, call.member)
-  if call.member > (redis.call('GET', keys.archived) or '') then
+  if call.member > newest then
     redis.call('SET', keys.archived, call.member)
   end
   return 1

@@ -26,6 +26,7 @@
 -- Returns how many undeliverable events were dropped, -1 TAKEN_OVER, or the endpoint when another worker has changed it: a
 -- text, '' if it works.
 -- include fire_line
+-- include digits
 local failing = redis.call('GET', keys.failing) or nil
 if failing ~= given.before then
   return failing or ''
@@ -57,7 +58,7 @@ else
     redis.call('ZADD', keys.undeliverable, given.occurredMs, given.record)
     dropped = redis.call('ZREMRANGEBYSCORE', keys.undeliverable, '-inf', '(' .. given.undeliverableFromMs)
       + redis.call('ZREMRANGEBYRANK', keys.undeliverable, 0, -1 - given.undeliverableMax)
-    redis.call('PEXPIRE', keys.undeliverable, given.undeliverableMs)
+    redis.call('PEXPIRE', keys.undeliverable, digits(given.undeliverableMs))
   elseif isFirst and given.result == 'set aside' then
     redis.call('XADD', keys.letters, '*', 'e', given.place, 'event', given.event, unpack(given.letter))
   end

@@ -112,6 +112,14 @@ describe('a script that gets its keys and its argument by name', () => {
     expect(await test.redis.exists(due, since)).to.equal(0)
   })
 
+  it('is not run with an argument that it does not read', async () => {
+    const misspelt = defineNamedScript<{ keys: string; given: Record<string, string | number> }>('drop_notification')
+    const running = misspelt(test.redis, { due, since }, { notification: 'a sale', againAtMS: 7 })
+    const error: unknown = await running.catch((reason: unknown) => reason)
+    expect(String(error)).to.match(/drop_notification is given againAtMS, which it does not read/)
+    expect(await test.redis.exists(due, since)).to.equal(2)
+  })
+
   it('treats undefined as absent', async () => {
     expect(await drop(test.redis, { due, since }, { ...given, notification: undefined })).to.equal(0)
     expect(await test.redis.exists(due, since)).to.equal(2)

@@ -43,7 +43,8 @@ describe('Lua scripts', () => {
     it(`${path} has a header with its purpose, what it gets and its result, and keeps to it`, () => {
       expect(header, 'purpose').to.match(/^-- [A-Z][^\n]{10,}/)
       expect(header, 'result').to.match(/^-- Returns /m)
-      expect(body, 'an argument or a key by its position').to.not.match(/\bARGV\b|\bKEYS\[\d/)
+      expect(body, 'an argument or a key by its position').to.not.match(/\bARGV\b|\bKEYS\[\d|unpack\(KEYS/)
+      expect(/\bKEYS\b/.test(body), 'a list of keys').to.equal(header.includes('-- KEYS[1..] '))
       for (const table of ['keys', 'given', 'call']) {
         expect(namesIn(body, table), `${table} used, and in the header`).to.deep.equal(namesIn(header, table))
       }

@@ -233,7 +233,8 @@ const setCommandAside: Work = async (redis, admin) => {
     const entry = { ...anEntry(aPayment()), partition: PARTITION, entryId, consumer: 'worker', record: 'request' }
     await admin.set(keys.idempotency(PARTITION, 'request'), encodeIdempotency(record))
     const result = { kind: 'failed', code: 'network_unavailable' } as const
-    await deadLetterCommand(redis, entry, { reason: 'why', nowMs: 1, wakeAtMs, result })
+    const isMoved = await deadLetterCommand(redis, entry, { reason: 'why', nowMs: 1, wakeAtMs, result })
+    if (!isMoved) throw new Error('the command was not with its worker')
   }
 }
 
