@@ -2,13 +2,12 @@
  * Texts that a merchant sets on a create and reads back. Requests, answers, webhook events and their documents follow from
  * one row each (docs/CHANGING.md, A text that merchants set).
  */
-import type { MerchantTexts } from '../machines/model.js'
-import { type TextInEvents, textsInEvents } from '../machines/status-change.js'
+import { type MerchantText, type MerchantTexts, type TextInEvents, textsInEvents } from '../machines/model.js'
 import { textOrNull } from './answer-fields.js'
 import { about, orNull, textUpTo } from './request-fields.js'
 import type { Schema } from './schema.js'
 
-interface MerchantText {
+interface TextRow {
   readonly name: string
   readonly lengthMax: number
   readonly means: string
@@ -20,9 +19,9 @@ const rows = {
     lengthMax: 22,
     means: "text on the buyer's statement"
   }
-} as const satisfies Readonly<Record<keyof MerchantTexts, MerchantText>>
+} as const satisfies Readonly<Record<MerchantText, TextRow>>
 
-type Term = keyof MerchantTexts
+type Term = MerchantText
 type Rows = typeof rows
 type Name = Rows[Term]['name']
 type EventName = Rows[TextInEvents]['name']

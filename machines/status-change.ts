@@ -8,7 +8,8 @@ import {
   type PaymentTerms,
   type Refund,
   type ShownFailure,
-  shownFailureOf
+  shownFailureOf,
+  type TextInEvents
 } from './model.js'
 
 /** What an event says beyond what is fixed for the whole life of its payment. */
@@ -70,11 +71,6 @@ export const testTerms: EventTerms = { ...noTexts, externalReference: 'test-even
 export function isTestChange({ version }: StatusChange): boolean {
   return version === TEST_VERSION
 }
-
-/** The texts of the merchant that events say. None that may name the buyer: events are not erased at his request. */
-export const textsInEvents = [] as const satisfies readonly (keyof MerchantTexts)[]
-
-export type TextInEvents = (typeof textsInEvents)[number]
 
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
 export type EventTerms = Pick<PaymentTerms, 'externalReference' | 'amountCents'> & Pick<MerchantTexts, TextInEvents>

@@ -6,8 +6,6 @@ import type { HistoryEntry, PaymentPlace } from '../model.js'
 import type { LifecycleEvent } from './events.js'
 import { saleOf } from './sums.js'
 
-/** The line of what is no event of the chart: the buyer was erased. */
-export const BUYER_ERASED = 'BUYER_ERASED'
 /** The detail of an event that stands for what the record would have shown. */
 export const SEEN_BY_OPERATOR = 'an operator has seen it'
 
