@@ -197,11 +197,14 @@ export interface Notification extends QuerySchedule {
   readonly reported: ReportedChange | 'own'
 }
 
-/** The whole voids that were sent for a payment: of its hold, of a late sale, of duplicates. */
+/** The whole voids that were sent of one sale, the last one that a payment had to void: its own, a late one, a duplicate. */
 export interface Voids {
+  /** `TRIES_MAX` also when the network no longer takes one. */
   readonly times: number
   /** When the last one had left. */
   readonly lastMs: number
+  /** Null: written by a version that counted the voids of all sales of the payment together. */
+  readonly saleId: string | null
 }
 
 /** Why an operator should look at a payment; what happened: scripts/operator/review-advice.ts. */

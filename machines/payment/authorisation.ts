@@ -63,7 +63,7 @@ export const unknown = inDoubt({
   on: {
     SALE_CAPTURED: {
       target: 'captured',
-      actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
+      actions: ['noteAuthorised', 'noteCaptured', 'succeed', 'verifyChargeback'],
       description: 'It was captured.'
     },
     SALE_AUTHORISED: toPreAuthorizedOrCapturing,

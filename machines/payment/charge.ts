@@ -84,7 +84,15 @@ export const refunding = operation('A refund is in progress.', {
   reconciling: {
     description: 'The refund is in doubt; the voided amount at the network is compared.',
     on: {
-      OPERATION_BOOKED: refundBooked('It is booked, by the record or an operator.'),
+      OPERATION_BOOKED: [
+        {
+          guard: 'isChargedBack',
+          target: '#payment.charged_back',
+          actions: ['noteRefunded', 'succeed', 'verifyLater'],
+          description: 'It is booked, and the record shows a chargeback as well: no further refund.'
+        },
+        ...refundBooked('It is booked, by the record or an operator.')
+      ],
       OPERATION_MISSING: {
         target: 'sending',
         actions: ['resend', refundSale],

@@ -72,7 +72,7 @@ function doubtOf(
 
 /**
  * What became of the void of a duplicate, of a late sale or of a lapsed hold. One that did not happen is decided on by the
- * next look at the record. One that is too late is left to the issuer, or to the manual review.
+ * next look at the record. One that is too late is not sent again: the sale is left to the issuer, or to the manual review.
  */
 function correctionOf(progress: Payment['progress'], event: CallEvent): LifecycleEvent {
   const { nowMs } = event
@@ -83,13 +83,17 @@ function correctionOf(progress: Payment['progress'], event: CallEvent): Lifecycl
     case 'AMBIGUOUS':
       return { type: 'NO_ANSWER', reason: event.reason, nowMs }
     case 'REJECTED':
-      if (event.isTooLate && hasTag(progress, 'verifiable')) return { type: 'NOTHING_NEW', nowMs }
-      if (event.isTooLate && (progress.status === 'failed' || progress.status === 'expired')) {
+      if (event.isTooLate && (progress.status === 'failed' || progress.phase === 'releasing')) {
         return { type: 'SALE_GONE', nowMs }
       }
       // The release of a hold counts its tries, as every operation does.
       if (progress.phase === 'releasing') return { type: 'UNPROVEN', reason: `not voided, code ${event.code}`, nowMs }
-      return { type: 'RECORD_LAGS', note: `not voided, code ${event.code}`, nowMs }
+      return {
+        type: 'RECORD_LAGS',
+        note: `not voided, code ${event.code}`,
+        ...(event.isTooLate && { isVoidOver: true }),
+        nowMs
+      }
     case 'UNPROVEN':
       return { type: 'RECORD_LAGS', note: `not voided: ${event.reason}`, nowMs }
     default:

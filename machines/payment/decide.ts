@@ -27,6 +27,7 @@ import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from '.
 import { addLine, lineOf } from './history.js'
 import { hasTag, paymentMachine } from './machine.js'
 import { refusalOf } from './refusals.js'
+import { TRIES_MAX, voidsOf } from './tries.js'
 import { lastLookAtMs } from './unvouched.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
@@ -65,16 +66,16 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   const place = placeIn(next)
   // All actions that change no figures are effects, and a transition has one at most (effects.ts).
   const effect = (actions[0]?.params as Effect | undefined) ?? null
-  const isVoid = effect?.kind === 'void'
+  const voids = voidsAfter(snapshot.context.figures.voids, event, effect)
   const isChanged =
-    isVoid ||
+    voids !== snapshot.context.figures.voids ||
     next.context.figures !== snapshot.context.figures ||
     place.status !== payment.progress.status ||
     place.phase !== payment.progress.phase
   // Named, not spread: V8 copies a second spread property by property, which took 6 us (measured).
   const moved: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.figures }
   const reviewed = withoutMootReview(moved)
-  const progress = isVoid ? { ...reviewed, voids: withVoid(moved.voids, event.nowMs) } : reviewed
+  const progress = voids === moved.voids ? reviewed : { ...reviewed, voids }
   if (!addsUp(payment.terms, progress)) return notTaken(payment, event)
   return {
     kind: 'taken',
@@ -132,9 +133,13 @@ function notTaken(payment: Payment, event: LifecycleEvent): Decision {
 /** From the decision to send a void until it has left (ms). */
 const LEAVES_WITHIN_MS = 1_000
 
-/** Counts the whole voids of all transitions: the acquirer limits how soon one may follow another. */
-function withVoid(voids: Voids | null, nowMs: number): Voids {
-  return { times: (voids?.times ?? 0) + 1, lastMs: nowMs + LEAVES_WITHIN_MS }
+/** Counts the whole voids of all transitions: the acquirer limits how soon one of a sale may follow another. */
+function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect | null): Voids | null {
+  if (effect?.kind === 'void') {
+    const { saleId } = effect
+    return { times: voidsOf(voids, saleId).times + 1, lastMs: event.nowMs + LEAVES_WITHIN_MS, saleId }
+  }
+  return voids !== null && 'isVoidOver' in event ? { ...voids, times: TRIES_MAX } : voids
 }
 
 /** The event of a merchant's capture or cancel. */

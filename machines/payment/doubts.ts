@@ -8,7 +8,7 @@ import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent, Policy } from './events.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
 import { withOperationIn } from './refunds.js'
-import { authorizedCentsOf } from './sums.js'
+import { authorizedCentsOf, saleOf } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
 
@@ -121,6 +121,9 @@ export const noteNotification: Change = ({ context: { figures }, event }) => {
     }
   }
 }
+
+/** The record that proves an operation shows a chargeback as well: it is taken over next. */
+export const verifyChargeback: Change = args => (saleOf(args.event)?.isChargedBack ? noteNotification(args) : {})
 
 const REPORTED_BY_WEIGHT: readonly Notification['reported'][] = ['own', 'change', 'denied_refund', 'chargeback']
 

@@ -40,7 +40,9 @@ export const voidSale = {
 export const voidDuplicate = {
   type: 'voidDuplicate',
   params: ({ event }: PaymentArgs): Effect =>
-    event.type === 'DUPLICATE_SALE' ? { kind: 'void', saleId: event.duplicateSaleId } : { kind: 'query' }
+    event.type === 'DUPLICATE_SALE' && event.duplicateSaleId !== null
+      ? { kind: 'void', saleId: event.duplicateSaleId }
+      : { kind: 'query' }
 } as const
 
 /** Lists the payment for manual review. */

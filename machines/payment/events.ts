@@ -50,9 +50,12 @@ export type CallEvent =
 
 /**
  * `sale`: the one that the payment owns. `isOther`: the payment is known to own another one, which the record lacks.
- * `duplicateSaleId`: a live second sale under its order.
+ * `duplicateSaleId`: a live second sale under its order; one without a chargeback, if there is one.
  */
-export type FoundEvent = Event<'FOUND', { sale: Sale; isOther: boolean; duplicateSaleId: string | null }>
+export type FoundEvent = Event<
+  'FOUND',
+  { sale: Sale; isOther: boolean; duplicateSaleId: string | null; isDuplicateChargedBack?: true }
+>
 
 type NoAnswer = Event<'NO_ANSWER', { reason: string }>
 
@@ -74,15 +77,15 @@ export type Finding =
   /** The record shows nothing new, and is not behind any more. */
   | Event<'NOTHING_NEW', MaybeShown>
   /**
-   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `note` explains
-   * an answer without figures.
+   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `isVoidOver`: the
+   * network no longer takes the void that was sent. `note` explains an answer without figures.
    */
-  | Event<'RECORD_LAGS', { isAgreeing?: true; note?: string } & MaybeShown>
+  | Event<'RECORD_LAGS', { isAgreeing?: true; isVoidOver?: true; note?: string } & MaybeShown>
   | NoAnswer
   /** The record and the payment can't both be right. `reason`: why an operator must look; `note`: more of it. */
   | Event<'CONTRADICTED', { reason: ReviewReason; note?: string } & MaybeShown>
-  /** A second live sale under our order: the buyer must not pay twice. */
-  | Event<'DUPLICATE_SALE', { duplicateSaleId: string } & Shown>
+  /** A second live sale under our order: the buyer must not pay twice. Null: it is not voided, an operator must look. */
+  | Event<'DUPLICATE_SALE', { duplicateSaleId: string | null } & Shown>
   /** A live sale of a payment that has failed. */
   | Event<'LATE_SALE', Shown>
   | Event<'SALE_AUTHORISED', Shown>

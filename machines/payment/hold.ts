@@ -38,7 +38,7 @@ export const preAuthorized = verifiable({
     },
     SALE_CAPTURED: {
       target: 'captured',
-      actions: ['noteCaptured', review('figures_differ')],
+      actions: ['noteCaptured', review('figures_differ'), 'verifyChargeback'],
       description: 'Captured without us: the record counts. List the payment for manual review.'
     },
     SALE_GONE: [
@@ -106,7 +106,7 @@ export const capturing = operation('The capture is in progress.', {
     on: {
       OPERATION_BOOKED: {
         target: '#payment.captured',
-        actions: ['noteCaptured', 'succeed'],
+        actions: ['noteCaptured', 'succeed', 'verifyChargeback'],
         description: 'It was captured.'
       },
       OPERATION_MISSING: {
@@ -158,7 +158,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
       OPERATION_NOT_BOOKED: notBooked,
       SALE_CAPTURED: {
         target: '#payment.captured',
-        actions: ['noteCaptured', 'fail', review('figures_differ')],
+        actions: ['noteCaptured', 'fail', review('figures_differ'), 'verifyChargeback'],
         description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
       },
       SALE_DENIED: {

@@ -40,9 +40,17 @@ export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowM
   if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
   const sale = ownSale(outcome.sales, ownSaleId)
-  const duplicate = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
+  const duplicates = outcome.sales.filter(other => isLive(other) && other.references.saleId !== sale.references.saleId)
+  const duplicate = duplicates.find(({ isChargedBack }) => !isChargedBack) ?? duplicates[0]
   const isOther = ownSaleId !== null && sale.references.saleId !== ownSaleId
-  return { type: 'FOUND', sale, isOther, duplicateSaleId: duplicate?.references.saleId ?? null, nowMs }
+  return {
+    type: 'FOUND',
+    sale,
+    isOther,
+    duplicateSaleId: duplicate?.references.saleId ?? null,
+    ...(duplicate?.isChargedBack && { isDuplicateChargedBack: true }),
+    nowMs
+  }
 }
 
 /** The known one; else the first with money in it; else one that may still become live; else the last word. */

@@ -10,8 +10,7 @@ import {
   knownVoidedCents,
   lessAuthorizedCents,
   shownCapturedCents,
-  voidedElsewhereCents,
-  voidedOf
+  voidedElsewhereCents
 } from './sums.js'
 import { isBeyondHorizon, mayArrive, nextTry } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
@@ -21,7 +20,9 @@ export interface Known extends Payment {
 }
 
 export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
-export type Compare = (known: Known, answer: FoundEvent) => Finding
+/** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
+export type ReadRecord = FoundEvent & { readonly isRestCounted: boolean }
+export type Compare = (known: Known, answer: ReadRecord) => Finding
 
 const ofAuthorisation: Compare = (_, answer) => {
   if (answer.sale.status === 'captured') return asFinding('SALE_CAPTURED', answer)
@@ -85,17 +86,22 @@ const ofCancellation: Compare = (known, answer) => {
  * a part was to be refunded was refunded as a whole.
  */
 const ofRefund: Compare = (known, answer) => {
-  const { progress } = known
-  const { status } = answer.sale
-  const beforeCents = knownVoidedCents(progress) - takenForOthersCents(known)
-  const afterCents = beforeCents + progress.operation.amountCents
-  const voided = voidedOf(answer.sale, [beforeCents, afterCents])
-  if ((status !== 'captured' && status !== 'voided') || voided === undefined) return contradicted(answer)
-  const { cents } = voided
+  const { status, voidedCents } = answer.sale
+  const [beforeCents = 0, afterCents = 0] = expectedVoidedCents(known)
+  if (status !== 'captured' && status !== 'voided') return contradicted(answer)
   // The record says nothing about refunds. What may be booked is not sent again: an operator must look.
-  if (cents === null) return isLate(known, answer) ? contradicted(answer) : asFinding('RECORD_LAGS', answer)
-  if (cents >= afterCents) return asFinding('OPERATION_BOOKED', withVoided(answer, cents))
-  return status === 'captured' && cents === beforeCents ? asBefore(known, answer) : contradicted(answer)
+  if (voidedCents === null) return isLate(known, answer) ? contradicted(answer) : asFinding('RECORD_LAGS', answer)
+  if (voidedCents >= afterCents) return asFinding('OPERATION_BOOKED', answer)
+  return status === 'captured' && voidedCents === beforeCents ? asBefore(known, answer) : contradicted(answer)
+}
+
+/** What the record may show as voided. While a refund is in doubt: without it, and with it. */
+export function expectedVoidedCents(known: Known): readonly number[] {
+  const { progress } = known
+  const cents = knownVoidedCents(progress)
+  if (progress.status !== 'refunding') return [cents]
+  const beforeCents = cents - takenForOthersCents(known)
+  return [beforeCents, beforeCents + progress.operation.amountCents]
 }
 
 /**
@@ -109,21 +115,21 @@ function takenForOthersCents({ terms, progress, policy }: Known): number {
   return (others?.concludedAtMs ?? 0) < (policy.unvouchedBeforeMs ?? 0) ? 0 : (others?.amountCents ?? 0)
 }
 
-/** The record shows the sale as it was before the operation. A capture of more than is held can't be booked: no further try. */
+/**
+ * The record shows the sale as it was before the operation. No further try of a capture of more than is held, which can't be
+ * booked, and none of a sale whose buyer got the money back from the issuer.
+ */
 function asBefore(known: Known, answer: FoundEvent): Finding {
   const { progress, policy } = known
   const { operation, reconciliation } = progress
   const isTooMuch = operation.kind === 'capture' && operation.amountCents > answer.sale.amountCents
+  const isOver = isTooMuch || answer.sale.isChargedBack
   const next = nextTry(known, policy, answer.nowMs)
-  if (next === 'send' && !isTooMuch) return asFinding('OPERATION_MISSING', answer)
+  if (next === 'send' && !isOver) return asFinding('OPERATION_MISSING', answer)
   const isOpen = reconciliation !== null && mayArrive(reconciliation, policy, answer.nowMs)
   if (next === 'wait' || isOpen) return asFinding('RECORD_LAGS', answer)
-  const isRefused = isTooMuch || reconciliation?.refusedMs !== null
+  const isRefused = isOver || reconciliation?.refusedMs !== null
   return { ...asFinding('OPERATION_NOT_BOOKED', answer), isRefused }
-}
-
-function withVoided(answer: FoundEvent, voidedCents: number): FoundEvent {
-  return { ...answer, sale: { ...answer.sale, voidedCents } }
 }
 
 const ofRelease: Compare = (known, answer) => {
@@ -162,8 +168,7 @@ const ofCharge: Compare = (known, answer) => {
   const { sale } = answer
   const knownCents = knownVoidedCents(progress)
   if (sale.isChargedBack && progress.status !== 'charged_back') return asFinding('CHARGED_BACK', answer)
-  const voided = voidedOf(sale, [knownCents])
-  const voidedCents = voided?.cents ?? knownCents
+  const voidedCents = sale.voidedCents ?? knownCents
   if (progress.refundedCents > 0 && voidedCents < knownCents) return ofMissingRefund(known, answer, voidedCents)
   if (isCorrected(known, sale)) {
     const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
@@ -171,7 +176,7 @@ const ofCharge: Compare = (known, answer) => {
   }
   if (voidedCents !== knownCents) return asFinding('REFUNDED_EXTERNALLY', answer)
   // Never passed over: an operator must know that the record counts what was never captured.
-  return voided?.isRestCounted && progress.reviewReason === null
+  return answer.isRestCounted && progress.reviewReason === null
     ? contradicted(answer, 'the voided amount counts what was never captured')
     : nothingNew(known, answer)
 }
@@ -224,7 +229,9 @@ export function contradicted(answer: FoundEvent, note?: string): Finding {
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
   const { notification } = known.progress
-  const isUnshown = isSpecific(known) && !(notification?.reported === 'chargeback' && answer.sale.isChargedBack)
+  const isShown =
+    notification?.reported === 'chargeback' && (answer.sale.isChargedBack || answer.isDuplicateChargedBack)
+  const isUnshown = isSpecific(known) && !isShown
   if (isUnshown && isListedLater(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
   if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
   if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }

@@ -9,12 +9,14 @@ import { isLive } from '../network.js'
 import { conclusionOf } from './conclusions.js'
 import { contradictionIn } from './contradictions.js'
 import type { ConcludedEvent, Finding, FoundEvent, QueryEvent } from './events.js'
+import { listFor } from './progress.js'
 import {
   type Absent,
   asFinding,
   type Compare,
   comparisons,
   contradicted,
+  expectedVoidedCents,
   isLapsed,
   isLate,
   isListedLater,
@@ -22,7 +24,8 @@ import {
   type Known,
   unclear
 } from './record-comparisons.js'
-import { isBeyondHorizon, isTryDue, TRIES_MAX } from './tries.js'
+import { voidedOf } from './sums.js'
+import { isBeyondHorizon, isTryDue, TRIES_MAX, voidsOf } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 
 /** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
@@ -34,7 +37,7 @@ const ACCOUNT_CHANGE_MS = 3_600_000
 /** The finding that an answer is. Null: the payment waits for the outcome of its call, and for no such answer. */
 export function findingOf(known: Known, answer: QueryEvent): Finding | ConcludedEvent | null {
   const compare = comparisons[placeOf(known.progress)]
-  return compare === undefined ? null : unlessConcluded(known, voidedInTime(known, ofAnswer(known, answer, compare)))
+  return compare === undefined ? null : unlessConcluded(known, ofAnswer(known, answer, compare))
 }
 
 function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
@@ -45,26 +48,77 @@ function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
   if (answer.type === 'ABSENT') return ofAbsence(known, answer)
   if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
   if (!isTold) return contradicted(answer, contradiction)
-  const { duplicateSaleId } = answer
-  if (duplicateSaleId === null || isOwnVoidedFirst(known, answer)) return compare(known, answer)
-  return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId }
+  const own = ofOwnSale(known, answer, compare)
+  return answer.duplicateSaleId === null || isOwnVoidedFirst(known, answer) ? own : besideDuplicate(known, answer, own)
+}
+
+function ofOwnSale(known: Known, answer: FoundEvent, compare: Compare): Finding {
+  const { sale } = answer
+  const voided = voidedOf(sale, known.progress, expectedVoidedCents(known))
+  if (voided === undefined) return contradicted(answer)
+  const read = { ...answer, sale: { ...sale, voidedCents: voided.cents }, isRestCounted: voided.isRestCounted }
+  const finding = compare(known, read)
+  if (finding.type === 'CONTRADICTED') return { ...finding, sale }
+  if (finding.type !== 'LATE_SALE') return finding
+  switch (voiding(known, sale.references.saleId, sale.isChargedBack, answer.nowMs)) {
+    case 'now':
+      return finding
+    case 'later':
+      return voidedBefore(answer)
+    case 'never':
+      return { ...asFinding('CONTRADICTED', answer), reason: 'sale_after_failure' }
+  }
+}
+
+/** A duplicate is voided first. One that can't be is listed, and does not hide what happens to the sale of the payment. */
+function besideDuplicate(known: Known, answer: FoundEvent, own: Finding): Finding {
+  const { duplicateSaleId, nowMs } = answer
+  switch (voiding(known, duplicateSaleId, answer.isDuplicateChargedBack === true, nowMs)) {
+    case 'now':
+      return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId }
+    case 'later':
+      return isVerifying(known) && !ENDS_VERIFICATION.includes(own.type) ? own : voidedBefore(answer)
+    case 'never':
+      return isListed(known.progress) ? own : { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId: null }
+  }
+}
+
+/** After these a payment does not look at the record again: not while a duplicate is to be voided. */
+const ENDS_VERIFICATION: readonly Finding['type'][] = [
+  'NOTHING_NEW',
+  'CONTRADICTED',
+  'SALE_GONE',
+  'HOLD_LAPSED',
+  'HOLD_UNCLEAR'
+]
+
+function isVerifying({ progress }: Known): boolean {
+  return progress.reconciliation === null
+}
+
+/** Whether a payment that has a reason for manual review keeps it. */
+function isListed(progress: Known['progress']): boolean {
+  return listFor(progress, 'duplicate_sale').reviewReason === progress.reviewReason
 }
 
 /**
- * Findings that would void a sale: not before the acquirer takes another void of it, not for ever, and not when the data may
- * have lost what the sale is about.
+ * When a sale may be voided: not before the acquirer takes another void of it, and not for ever. Never when the data may have
+ * lost what the sale is about, or when its buyer got the money back from the issuer.
  */
-function voidedInTime({ terms, progress: { voids }, policy }: Known, finding: Finding): Finding {
-  if (finding.type !== 'DUPLICATE_SALE' && finding.type !== 'LATE_SALE') return finding
-  if (isAcceptedBefore(terms, policy)) return leftToOperator(finding)
-  if (voids === null || isTryDue(voids.times, voids.lastMs, finding.nowMs)) return finding
-  const { sale, nowMs } = finding
-  if (voids.times < TRIES_MAX) return { type: 'RECORD_LAGS', note: 'voided a moment ago', sale, nowMs }
-  return leftToOperator(finding)
+function voiding(
+  { terms, progress, policy }: Known,
+  saleId: string | null,
+  isChargedBack: boolean,
+  nowMs: number
+): 'now' | 'later' | 'never' {
+  if (isChargedBack || isAcceptedBefore(terms, policy)) return 'never'
+  const { times, lastMs } = voidsOf(progress.voids, saleId)
+  if (isTryDue(times, lastMs, nowMs)) return 'now'
+  return times < TRIES_MAX ? 'later' : 'never'
 }
 
-function leftToOperator({ type, sale, nowMs }: Extract<Finding, { type: 'DUPLICATE_SALE' | 'LATE_SALE' }>): Finding {
-  return { type: 'CONTRADICTED', reason: type === 'LATE_SALE' ? 'sale_after_failure' : 'duplicate_sale', sale, nowMs }
+function voidedBefore(answer: FoundEvent): Finding {
+  return { ...asFinding('RECORD_LAGS', answer), note: 'voided a moment ago' }
 }
 
 /** Findings that leave it open whether the operation is booked. */
@@ -73,9 +127,7 @@ const OPEN: readonly Finding['type'][] = [
   'NO_ANSWER',
   'CONTRADICTED',
   'OPERATION_MISSING',
-  'OPERATION_NOT_BOOKED',
-  'LATE_SALE',
-  'DUPLICATE_SALE'
+  'OPERATION_NOT_BOOKED'
 ]
 
 /** What an operator saw decides at the horizon, unless the record does. Until then nothing is sent. */
@@ -97,10 +149,11 @@ export function mayBeInEarlierAccount(createdAtMs: number, accountSinceMs: numbe
   return createdAtMs < accountSinceMs + ACCOUNT_CHANGE_MS
 }
 
-/** A late sale and a lapsed hold are voided before a duplicate of theirs. */
-function isOwnVoidedFirst({ progress }: Known, { sale }: FoundEvent): boolean {
-  const isOwnToBeVoided = progress.status === 'failed' || progress.phase === 'releasing'
-  return isOwnToBeVoided && isLive(sale)
+/** A lapsed hold, and a late sale that can be voided, go before a duplicate of theirs. */
+function isOwnVoidedFirst(known: Known, { sale, nowMs }: FoundEvent): boolean {
+  const { status, phase } = known.progress
+  if (!isLive(sale) || phase === 'releasing') return isLive(sale)
+  return status === 'failed' && voiding(known, sale.references.saleId, sale.isChargedBack, nowMs) !== 'never'
 }
 
 function ofAbsence(known: Known, answer: Absent): Finding {

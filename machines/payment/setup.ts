@@ -11,7 +11,7 @@ import * as doubts from './doubts.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import * as progress from './progress.js'
 import { takesRefund } from './refunds.js'
-import { authorizedCentsOf, refundAmountCents, refundableCents } from './sums.js'
+import { authorizedCentsOf, refundAmountCents, refundableCents, saleOf } from './sums.js'
 
 /** What is true of a place, for everything that asks: decisions, refusals, metrics, tests, documents. */
 export type PaymentTag =
@@ -78,6 +78,8 @@ export const paymentSetup = base.extend({
     /** With the refund at hand, nothing of the captured amount is left. */
     isLastRefund: ({ context: { figures } }) => figures.operation.amountCents >= refundableCents(figures),
     isPartlyRefunded: ({ context: { figures } }) => figures.refundedCents > 0,
+    /** The record shows a chargeback. */
+    isChargedBack: ({ event }) => saleOf(event)?.isChargedBack === true,
     /** No refund is left after the reversal. */
     isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
     /** Nothing of the corrected amount is left to refund. */

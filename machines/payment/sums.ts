@@ -28,21 +28,31 @@ export function authorizedCentsOf(
 }
 
 /**
- * What the record shows as voided, without the rest of the hold that a capture of a part released: some records count it.
- * Null: the record does not say. `isRestCounted`: the record counts the rest. `expectedCents`: the voided amounts that fit
- * the payment. Undefined: with the rest and without it the record says different things.
+ * What the record shows as voided of what was captured. Some records also count the rest of the hold, which a capture of a part
+ * released. `isRestCounted`: this one does. `expectedCents`: the voided amounts that fit the payment. Undefined: with the rest
+ * and without it the record says different things, or neither is possible.
  */
 export function voidedOf(
   { status, amountCents, capturedCents, voidedCents }: Sale,
+  figures: Pick<Figures, 'capturedCents'>,
   expectedCents: readonly number[]
 ): { readonly cents: number | null; readonly isRestCounted: boolean } | undefined {
-  const restCents = amountCents - capturedCents
+  // The record of a voided sale may leave out what was captured.
+  const takenCents = capturedCents || figures.capturedCents
+  const isTaken = (status === 'captured' || status === 'voided') && takenCents > 0
   const plain = { cents: voidedCents, isRestCounted: false }
-  if (voidedCents === null || status !== 'captured' || restCents <= 0 || voidedCents < restCents) return plain
-  const isPlainFitting = expectedCents.includes(voidedCents)
-  const isRestFitting = expectedCents.includes(voidedCents - restCents)
-  if (isPlainFitting && isRestFitting) return undefined
-  return isRestFitting ? { cents: voidedCents - restCents, isRestCounted: true } : plain
+  const lessCents = (voidedCents ?? 0) - (amountCents - takenCents)
+  if (voidedCents === null || !isTaken || lessCents < 0 || lessCents >= voidedCents) return plain
+  const less = { cents: lessCents, isRestCounted: true }
+  // A sale is closed when all that was captured is given back.
+  const fitting = status === 'voided' ? [takenCents] : expectedCents
+  const [isPlainFitting, isLessFitting] = [fitting.includes(voidedCents), fitting.includes(lessCents)]
+  if (isPlainFitting && isLessFitting) return undefined
+  if (isPlainFitting || isLessFitting) return isPlainFitting ? plain : less
+  // No more can be given back than was captured. The record may show less of it than was: net amounts.
+  const mostCents = Math.max(takenCents, figures.capturedCents)
+  if (voidedCents <= mostCents) return plain
+  return lessCents <= mostCents ? less : undefined
 }
 
 /**

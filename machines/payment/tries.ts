@@ -11,7 +11,7 @@
  * | was the last one of `TRIES_MAX` | the operation ends at the horizon |
  * | asked for more than is held     | it can't be booked; the operation ends at the horizon |
  */
-import type { Payment, Reconciliation } from '../model.js'
+import type { Payment, Reconciliation, Voids } from '../model.js'
 import type { Policy } from './events.js'
 
 /** With growing gaps they cover an outage of two hours. */
@@ -30,6 +30,12 @@ export function isTryDue(tries: number, lastMs: number, nowMs: number): boolean 
   return tries === 0 || (tries < TRIES_MAX && nowMs >= lastMs + VOID_GAP_MS * TRY_GAP_GROWTH ** (tries - 1))
 }
 
+/** The whole voids that were sent of a sale. */
+export function voidsOf(voids: Voids | null, saleId: string | null): Pick<Voids, 'times' | 'lastMs'> {
+  const isOfSale = voids !== null && (voids.saleId === null || voids.saleId === saleId)
+  return isOfSale ? voids : { times: 0, lastMs: 0 }
+}
+
 /** Whether a try without an answer may still be booked. */
 export function mayArrive({ unansweredMs }: Reconciliation, policy: Policy, nowMs: number): boolean {
   // Data that came back does not know what was sent until then.
@@ -45,15 +51,16 @@ export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: P
 
 /** What follows from a record that shows the sale as it was before the operation. */
 export function nextTry(
-  { progress: { status, reconciliation, operation, voids } }: Pick<Payment, 'progress'>,
+  { progress: { status, reconciliation, operation, voids, references } }: Pick<Payment, 'progress'>,
   policy: Policy,
   nowMs: number
 ): 'wait' | 'send' | 'not_booked' {
   if (reconciliation === null) return 'wait'
   const { refusedMs } = reconciliation
   // The release of a hold waits in one state: a redelivery of its void is no further try.
+  const release = voidsOf(voids, references.saleId)
   const [tries, lastMs] =
-    status === 'expired' ? [voids?.times ?? 0, voids?.lastMs ?? 0] : [reconciliation.tries, reconciliation.sinceMs]
+    status === 'expired' ? [release.times, release.lastMs] : [reconciliation.tries, reconciliation.sinceMs]
   const isOpen = mayArrive(reconciliation, policy, nowMs)
   if (refusedMs !== null) return isOpen || nowMs < refusedMs + REFUSAL_CONFIRMED_MS ? 'wait' : 'not_booked'
   if (tries >= TRIES_MAX) return isOpen ? 'wait' : 'not_booked'

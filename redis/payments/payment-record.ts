@@ -101,7 +101,7 @@ export const storedProgress = storedList<PaymentProgress>({
   notification: [null, storedList<Notification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
   reviewReason: [null],
   authorizedCents: [null],
-  voids: [null, storedList<Voids>({ times: [0], lastMs: [0] })]
+  voids: [null, storedList<Voids>({ times: [0], lastMs: [0], saleId: [null] })]
 })
 
 const storedHistory = many(

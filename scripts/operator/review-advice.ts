@@ -16,12 +16,14 @@ const adviceByReason: Readonly<Record<string, Advice>> = {
     look: 'what has the acquirer booked of the sale?'
   },
   duplicate_sale: {
-    happened: 'two sales stood under one order; the service voids the duplicate, six times at most',
-    look: 'is each sale of the order but sale_id voided? Have the acquirer void one that is not'
+    happened:
+      'two sales stood under one order; the service voids the duplicate, six times at most, and not after a chargeback of it',
+    look: 'is each sale of the order but sale_id voided, or charged back? Have the acquirer void one that is not'
   },
   sale_after_failure: {
-    happened: 'a sale turned up after the payment had failed; the service voids it, six times at most',
-    look: 'is the sale voided? Have the acquirer void one that is not'
+    happened:
+      'a sale turned up after the payment had failed; the service voids it, six times at most, and not after a chargeback of it',
+    look: 'is the sale voided, or charged back? Have the acquirer void one that is not'
   },
   figures_differ: {
     happened: "the acquirer's record and the payment differ: compare the next lines",

@@ -30,7 +30,7 @@ const command = toolCommand({
   ]
 })
   .option('--only <names>', `only these steps: ${stepNames.join(', ')}`, listOf(oneOf(stepNames)))
-  .option('--before <commit>', 'the release before this one (default: the newest tag before this commit)')
+  .option('--before <commit>', 'the release before this one (default: the newest one before this commit)')
   .option('--rate <number>', 'new payments per second, in every step', decimalNumber(0.1, 1_000), 10)
   .option('--payments <count>', 'payments that are made before the durable Redis is restarted', wholeNumber(0), 0)
   .option('--seed <number>', 'of the dice', wholeNumber(0), 1)

@@ -158,7 +158,7 @@ export class ProcessSettings {
       case 'tokens':
         return DRAIN
       case 'notifications':
-        return {}
+        return { DRAIN_DELAY_MS: DRAIN.DRAIN_DELAY_MS }
       case 'payments':
         return {
           NETWORK_TRANSACTION_URL: this.#options.networkUrl,

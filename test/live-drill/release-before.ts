@@ -8,13 +8,16 @@ import { unpack, versionsOf } from './release.js'
 import type { Step } from './step.js'
 
 /** How long both versions work side by side. */
-const SIDE_BY_SIDE_MS = 5_000
+const SIDE_BY_SIDE_MS = 3_000
 
-/** The newest tag below the commit of the checkout; undefined: nothing was released before. */
-export async function newestTag(checkout: string): Promise<string | undefined> {
-  const parent = ['describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD^']
-  return await runToEnd('git', parent, {}, checkout).then(
-    tag => tag.trim(),
+/**
+ * The commit below that of the checkout which set the version: that of the newest release. Not its tag, which a clone of CI may
+ * lack. Undefined: nothing was released before, as far as the clone goes back.
+ */
+export async function newestRelease(checkout: string): Promise<string | undefined> {
+  const setVersion = ['log', '-1', '--format=%H', '-G^  "version": ', 'HEAD^', '--', 'package.json']
+  return await runToEnd('git', setVersion, {}, checkout).then(
+    commit => commit.trim() || undefined,
     () => undefined
   )
 }

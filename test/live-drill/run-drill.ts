@@ -9,7 +9,7 @@ import { createRandom } from '../simulation/random.js'
 import { type Installation, install } from './installed-service.js'
 import { Load, type StepAudit } from './load.js'
 import { release, unpackRelease } from './release.js'
-import { newestTag, releaseBefore, unpackBefore } from './release-before.js'
+import { newestRelease, releaseBefore, unpackBefore } from './release-before.js'
 import type { Drill, Step } from './step.js'
 import { createKeys, vaultKeys } from './steps-keys.js'
 import * as servers from './steps-servers.js'
@@ -31,7 +31,7 @@ export interface LiveDrillOptions {
   readonly root: string
   /** The folder of an unpacked release, which other users can read; absent: one is made from the checkout. */
   readonly release?: string
-  /** A commit whose release came before this one; absent: the newest tag before this commit. */
+  /** A commit whose release came before this one; absent: the newest release before this commit. */
   readonly before?: string
   /** Names of steps; they run in the order of `stepNames`. */
   readonly steps: readonly string[]
@@ -73,7 +73,7 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
   try {
     const unpacked = options.release ?? (await unpackRelease(options.root, place.path))
     const before = options.steps.includes(releaseBefore.name)
-      ? (options.before ?? (await newestTag(options.root)))
+      ? (options.before ?? (await newestRelease(options.root)))
       : undefined
     const beforeFolder = before === undefined ? undefined : await unpackBefore(options.root, before, place.path)
     const vendor = vendorDir(options.root)

@@ -16,6 +16,8 @@ export function auditLedger({ payments, ledger, installation: { network, config 
   for (const sale of ledger.sales()) {
     if (!orders.has(sale.merchantOrderId) && sale.merchantOrderId !== KNOWN_ORDER)
       problems.push(`sale ${sale.merchantOrderId}: there is no such payment`)
+    if (network.givenBackTwice.has(sale.paymentId))
+      problems.push(`sale ${sale.merchantOrderId}: given back after a chargeback that was shown`)
   }
   for (const [orderId, payment] of orders) {
     problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
@@ -48,9 +50,9 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
   const problems: string[] = []
   const { status, capturedCents, refundedCents, refunds, references } = progress
   const charged = sales.filter(sale => sale.capturedAmount > 0)
-  // A second sale under the order must be undone; a payment without a sale of its own may not have any.
+  // A second sale under the order must be undone, by us or by its issuer; a payment without a sale of its own may not have any.
   const own = charged.filter(sale => references.saleId === null || sale.paymentId === references.saleId)
-  const twice = charged.filter(sale => !own.includes(sale) && sale.voidedAmount < sale.capturedAmount)
+  const twice = charged.filter(sale => !own.includes(sale) && keptCents(sale) > 0)
   if (own.length > 1 || twice.length > 0) problems.push(`${id}: charged ${own.length + twice.length} times`)
   if (!(0 <= refundedCents && refundedCents <= capturedCents && capturedCents <= terms.amountCents)) {
     problems.push(`${id}: refunded ${refundedCents} of captured ${capturedCents} of ${terms.amountCents}`)
@@ -73,13 +75,18 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
     }
   } else {
     if (refunds.length > 0) problems.push(`${id}: is ${status}, and lists refunds`)
-    const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
+    const kept = sum(sales, keptCents)
     if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)
   }
   const held = sales.filter(sale => sale.status === LedgerStatus.authorised).length
   if (held > 0 && status !== 'pre_authorized')
     problems.push(`${id}: is ${status}, and the network still holds the amount`)
   return problems
+}
+
+/** What the buyer has not got back, from us or from the issuer. */
+function keptCents({ capturedAmount, voidedAmount, chargebackCase }: LedgerSale): number {
+  return capturedAmount === 0 || chargebackCase !== null ? 0 : capturedAmount - voidedAmount
 }
 
 function sum<T>(items: readonly T[], figure: (item: T) => number): number {

@@ -56,6 +56,11 @@ export class SimulatedNetwork {
   /** What each sale was asked to capture (cents), whether it arrived or not. */
   readonly capturesSent = new Map<string, Set<number>>()
 
+  /** What each process was shown last: the sales with a chargeback. */
+  readonly #disputed = new WeakMap<Process, Set<string>>()
+  /** Sales of which a process sent a void or a refund although it had been shown their chargeback: the buyer gets it twice. */
+  readonly givenBackTwice = new Set<string>()
+
   /** Receives each operation that reached a sale. */
   onBooked: (saleId: string) => void = () => undefined
 
@@ -102,6 +107,7 @@ export class SimulatedNetwork {
       let stopListening = (): void => undefined
       const settle = (exchange: Exchange): void => {
         stopListening()
+        if (request.method === 'GET' && exchange.kind === 'answered') this.#noteShown(process, request, exchange.text)
         world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
         resolve(exchange)
       }
@@ -113,6 +119,7 @@ export class SimulatedNetwork {
       }
       this.onSent(request)
       this.#noteCapture(request.path)
+      this.#noteGivenBack(process, request.path)
       if (request.method === 'GET')
         stopListening = lease.onLost(() => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
@@ -124,6 +131,20 @@ export class SimulatedNetwork {
     const [, saleId = '', cents] = /^\/1\/sales\/([^/]+)\/capture\?amount=(\d+)/.exec(path) ?? []
     if (cents === undefined) return
     this.capturesSent.set(saleId, (this.capturesSent.get(saleId) ?? new Set()).add(Number(cents)))
+  }
+
+  #noteShown(process: Process, { path }: WireRequest, text: string): void {
+    const [, saleId] = /^\/1\/sales\/([^/?]+)$/.exec(path) ?? []
+    if (saleId === undefined) return
+    const disputed = this.#disputed.get(process) ?? new Set()
+    this.#disputed.set(process, disputed)
+    if (text.includes('"Chargebacks"')) disputed.add(saleId)
+    else disputed.delete(saleId)
+  }
+
+  #noteGivenBack(process: Process, path: string): void {
+    const [, saleId = ''] = /^\/1\/sales\/([^/]+)\/void/.exec(path) ?? []
+    if (this.#disputed.get(process)?.has(saleId)) this.givenBackTwice.add(saleId)
   }
 
   #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {

@@ -94,8 +94,9 @@ async function operate(stage: Stage, key: string, paymentId: string, amountCents
 export async function chargeBack(stage: Stage, paymentId: string): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network
-  const sale = ledger.ofOrder(orderIdOf(paymentId)).find(({ capturedAmount }) => capturedAmount > 0)
-  if (sale === undefined) return
+  const [first, ...others] = ledger.ofOrder(orderIdOf(paymentId)).filter(({ capturedAmount }) => capturedAmount > 0)
+  if (first === undefined) return
+  const sale = world.random.pick([first, ...others])
   world.note('chargeback')
   ledger.book({ ...sale, chargebackCase: '1' })
   await report(stage, { saleId: sale.paymentId, reported: 'chargeback' })

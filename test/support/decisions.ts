@@ -4,6 +4,7 @@ import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { refundableCents } from '../../machines/payment/sums.js'
 import { aDoubt, aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
 
 /** The moment of the event in these tables, some time after the creation. */
@@ -23,6 +24,7 @@ export interface Meaning {
   readonly authorised?: number | null
   readonly captured?: number
   readonly refunded?: number
+  readonly refundable?: number
   readonly operation?: string
   readonly error?: string | null
   readonly declinedCode?: string | null
@@ -117,6 +119,7 @@ function flat(decision: Decision): Meaning {
     authorised: progress.authorizedCents,
     captured: progress.capturedCents,
     refunded: progress.refundedCents,
+    refundable: refundableCents(progress),
     operation: `${progress.operation.kind} ${progress.operation.state}`,
     error: progress.error,
     declinedCode: progress.declinedCode,

@@ -141,6 +141,51 @@ const tables: Readonly<Record<string, Rows>> = {
       stays
     ]
   },
+  'a record that counts the released rest of a hold as voided': {
+    'proves the capture of a part, and no refund': [
+      inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 400) }),
+      found('captured', { capturedCents: 400, voidedCents: 600 }),
+      { status: 'captured', captured: 400, refundable: 400, reviewReason: null }
+    ],
+    'shows what others captured, and no refund': [
+      inStatus('pre_authorized', { mode: 'manual', ...reported('change') }),
+      found('captured', { capturedCents: 400, voidedCents: 600 }),
+      { status: 'captured', captured: 400, refundable: 400, ...listed }
+    ],
+    'shows what others refunded beside it, and no refund of ours': [
+      refundInDoubt({ capturedCents: 400 }),
+      found('captured', { capturedCents: 400, voidedCents: 650 }),
+      stays
+    ],
+    'shows a refund by others': [
+      inStatus('captured', { capturedCents: 400, ...reported('own') }),
+      found('captured', { capturedCents: 400, voidedCents: 650 }),
+      { status: 'captured', captured: 400, refundable: 350, ...listed }
+    ],
+    'proves the last refund when it is closed': [
+      refundInDoubt({ capturedCents: 300 }),
+      found('voided', { capturedCents: 300, voidedCents: 1_000 }),
+      { status: 'refunded', refunded: 300, refundable: 0 }
+    ],
+    'proves it, also when it leaves out what was captured': [
+      refundInDoubt({ capturedCents: 300 }),
+      found('voided', { capturedCents: 0, voidedCents: 1_000 }),
+      { status: 'refunded', refunded: 300, refundable: 0 }
+    ],
+    'proves the last refund of an account that does not count it, too': [
+      refundInDoubt({
+        capturedCents: 500,
+        operation: { ...refundInDoubt().progress.operation, amountCents: 500 } as never
+      }),
+      found('voided', { capturedCents: 500, voidedCents: 500 }),
+      { status: 'refunded', refunded: 500, refundable: 0 }
+    ],
+    'can still not show more given back than was captured': [
+      inStatus('captured', { capturedCents: 400, ...reported('own') }),
+      found('captured', { capturedCents: 400, voidedCents: 1_100 }),
+      { status: 'captured', captured: 400, refundable: 400, ...listed }
+    ]
+  },
   'an approval': {
     'of a capture that states another amount is compared with the record': [
       'capturing',

@@ -300,10 +300,10 @@ const tables: Readonly<Record<string, Rows>> = {
       { effect: 'query' }
     ],
     'is looked for again when it is voided': [inStatus('captured', noticed('change')), approved, { effect: 'query' }],
-    'is left to an operator when it is too late to void it': [
+    'is not voided again when it is too late, and the sale of the payment is looked at next': [
       inStatus('captured', noticed('change')),
       tooLate,
-      { status: 'captured', wake: null }
+      { status: 'captured', effect: null, wake: 5_000 }
     ],
     'is tried again when it was not voided': [
       inStatus('captured', noticed('change')),

@@ -162,7 +162,12 @@ describe('the hold of an expired payment whose void is refused', () => {
   }
 
   it('is voided again soon after its void was redelivered more than once', () => {
-    const releasing = { ...expired, status: 'expired', phase: 'releasing', voids: { times: 1, lastMs: NOW } } as const
+    const releasing = {
+      ...expired,
+      status: 'expired',
+      phase: 'releasing',
+      voids: { times: 1, lastMs: NOW, saleId: null }
+    } as const
     let payment = aPayment({ terms: { captureMode: 'manual' }, progress: releasing })
     const take = (event: PaymentEvent): Effect | null => {
       const decision = decide(payment, event, policy)

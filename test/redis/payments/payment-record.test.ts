@@ -79,7 +79,7 @@ const full: Payment = {
       notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
       reviewReason: 'figures_differ',
       authorizedCents: 8,
-      voids: { times: 9, lastMs: 10 }
+      voids: { times: 9, lastMs: 10, saleId: 'sale-2' }
     }
   }),
   version: 7,
