@@ -12,7 +12,7 @@ import { changeOf, type Installation } from './installation.js'
 import { SeenFile } from './seen-file.js'
 import { Vouching } from './vouching.js'
 
-/** A process that waits for so long for the comparison of another one says so (ms). */
+/** A process whose data has waited for so long to be compared says so (ms). */
 const WAITS_LONG_MS = 5_000
 
 /**
@@ -43,18 +43,14 @@ export async function vouchForData(
   })
   onStop('comparison of the data', () => vouching.stop())
   await vouching.start()
-  const startedMs = performance.now()
   const wentBack = (): string | undefined => {
     const missing = vouching.missing()
     return missing.length > 0 ? wentBackSentence(missing) : undefined
   }
-  const waits = (): string | undefined =>
-    vouching.unproven() > 0 && performance.now() > startedMs + WAITS_LONG_MS
-      ? 'The data of REDIS_URL waits to be compared by `payments`: start one.'
-      : undefined
+  const waits = (): string | undefined => (vouching.waitedMs() > WAITS_LONG_MS ? WAITING[name] : undefined)
   const unvouched = (): string | undefined => (vouching.unvouched().length > 0 ? UNVOUCHED : undefined)
   // An `api` stays ready: it answers reads, and says why it takes nothing else.
-  if (name === 'payments') onReadyCheck(DATA_PART, wentBack)
+  if (name === 'payments') onReadyCheck(DATA_PART, () => wentBack() ?? waits())
   onWarning(DATA_PART, name === 'payments' ? unvouched : () => wentBack() ?? waits() ?? unvouched())
   const assertWhole = async (partition: number): Promise<void> => {
     vouching.assertWhole(partition)
@@ -64,6 +60,12 @@ export async function vouchForData(
   }
   return { writes: vouching.guarded(), vouching, assertWhole }
 }
+
+const WAITING = {
+  api: 'The data of REDIS_URL waits to be compared by `payments`, and takes no changes: start one, or read in its log why it waits.',
+  payments:
+    "The data of REDIS_URL can't be compared with what is remembered of it, so money waits. The log says why; without a reason there, restart this process."
+} as const
 
 /** Gives the memory-only Redis what this process has seen, and gets what all have. Rejects while that server is away. */
 async function exchangeSeen(secrets: Redis, { atMs, memories }: Seen): Promise<Seen> {

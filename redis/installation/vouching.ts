@@ -80,6 +80,8 @@ export class Vouching {
   /** What this process knows to be acknowledged. */
   readonly #own = new Map<number, Memory>()
   #watchedMs = 0
+  /** When all partitions were proven last, by `performance.now()`. */
+  #provenMs = performance.now()
   #pause = new AbortController()
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
@@ -134,9 +136,15 @@ export class Vouching {
     return [...this.#views].flatMap(([partition, { vouch }]) => (vouch?.standing === 'unvouched' ? [partition] : []))
   }
 
-  /** Partitions that no process has compared yet since their server became the master. */
+  /** How many partitions wait to be compared, also because the connection of the last comparison was lost. */
   unproven(): number {
-    return this.#options.partitions - [...this.#views.values()].filter(({ provenOn }) => provenOn !== null).length
+    const proven = [...this.#views.values()].filter(({ provenOn }) => provenOn !== null && !provenOn.destroyed)
+    return this.#options.partitions - proven.length
+  }
+
+  /** For how long some have waited (ms); 0: none does. */
+  waitedMs(): number {
+    return this.unproven() === 0 ? 0 : performance.now() - this.#provenMs
   }
 
   /** Payments last changed before this may be older than what was done (ms); 0: none. */
@@ -200,8 +208,9 @@ export class Vouching {
       const looks = groups.map(group => this.#lookAt(group, witnesses, ids))
       const failed = (await Promise.allSettled(looks)).find(({ status }) => status === 'rejected')
       this.#watchedMs = atMs
+      if (this.unproven() === 0) this.#provenMs = performance.now()
       if (failed?.status === 'rejected') throw failed.reason
-      await this.#options.file.write(this.#seen()).catch(() => undefined)
+      this.#options.file.write(this.#seen())
     } catch (error) {
       warnRateLimited(log, { err: error }, 'the data could not be compared with what is remembered of it')
     }

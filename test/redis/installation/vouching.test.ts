@@ -1,15 +1,19 @@
 /** The comparison of the durable data with what is remembered of it, on real servers that lose some of it. */
-import { cp, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable, MoneyWaits, RedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { unreplicated, type Writes } from '../../../redis/connection/writes.js'
 import { acceptedAs, counterOf, type Seen, type Vouch } from '../../../redis/installation/epochs.js'
 import { readPartition, writeVouch } from '../../../redis/installation/partition-data.js'
+import { SeenFile } from '../../../redis/installation/seen-file.js'
 import { endUnvouched, forgetCompared, someUnvouched } from '../../../redis/installation/unvouched-payments.js'
-import { Vouching } from '../../../redis/installation/vouching.js'
+import { Vouching, type VouchingOptions } from '../../../redis/installation/vouching.js'
 import { keys } from '../../../redis/keys.js'
 import { acceptRestored, standingsOf } from '../../../redis/operator/restored-data.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -41,7 +45,8 @@ class Process {
     url: string,
     shared: Shared = { seen: null },
     mayDecide = true,
-    writesOf: (redis: Redis) => Writes = unreplicated
+    writesOf: (redis: Redis) => Writes = unreplicated,
+    file: VouchingOptions['file'] = { readAll: async () => [], write: () => undefined }
   ): Promise<Process> {
     const redis = await connect(url, 'commands', log)
     const vouching = new Vouching({
@@ -50,7 +55,7 @@ class Process {
       partitions: PARTITIONS,
       environment: 'live',
       mayDecide,
-      file: { readAll: async () => [], write: async () => undefined },
+      file,
       exchange: async own => {
         const before = shared.seen
         if (own.atMs > 0) shared.seen = own
@@ -288,6 +293,35 @@ describe('the comparison of the data', () => {
     await Promise.all([api.accept(), one.accept()])
     const missing = [one, api].flatMap(({ vouching }) => vouching.missing())
     expect([await standing(), missing]).to.deep.equal(['vouched', []])
+  })
+})
+
+describe('the comparison of the data, while the disk with its memory hangs', () => {
+  const server = useRedisNode()
+
+  it('goes on over a new connection', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'payments-vouching-hung-'))
+    const fifos = ['payments.json', `payments.json.${process.pid}`].map(name => join(dataDir, 'seen', name))
+    await mkdir(join(dataDir, 'seen'))
+    await promisify(execFile)('mkfifo', fifos)
+    try {
+      const one = await Process.start(
+        server.node.url,
+        { seen: null },
+        true,
+        unreplicated,
+        new SeenFile(dataDir, 'payments', '')
+      )
+      await one.accept()
+      await one.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no').catch(() => undefined)
+      await until('writes go on', async () => (await failureOf(one.accept())) === null)
+      expect(one.vouching.waitedMs()).to.equal(0)
+      await one.stop()
+    } finally {
+      // What hangs in them ends.
+      for (const fifo of fifos) await open(fifo, constants.O_RDWR | constants.O_NONBLOCK).then(file => file.close())
+      await rm(dataDir, { recursive: true })
+    }
   })
 })
 
