@@ -20,6 +20,7 @@ await runProcess('notifications', async context => {
   const server = await serve(app, {
     host: config.host,
     port: config.notificationsPort,
+    portVariable: 'NOTIFICATIONS_PORT',
     log,
     drainDelayMs: config.drainDelayMs,
     keepAliveTimeoutMs: config.keepAliveTimeoutMs

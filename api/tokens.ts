@@ -1,7 +1,7 @@
 /** Process `tokens`: the API for browsers. It can seal card data, but not open it. */
 import { watchClock } from '../redis/connection/redis-clock.js'
 import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
-import { awaitInstallation, connectDurable } from '../redis/installation/installation.js'
+import { connectDurable } from '../redis/installation/installation.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { createKeyFinder } from '../redis/merchants/find-key.js'
@@ -19,7 +19,7 @@ await runProcess('tokens', async context => {
   const { config, log, onStop } = context
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
-  const { durable, installation } = await connectDurable(context, redis => awaitInstallation(redis, context))
+  const { durable, installation } = await connectDurable(context, 'unnoticed')
   const clock = await watchClock(durable, { process: context })
   await requireOwnKeys(durable, 'vault', sealer, context)
   const secrets = await openMemoryOnly(context, installation, 'required')
@@ -45,6 +45,7 @@ await runProcess('tokens', async context => {
   const server = await serve(app, {
     host: config.host,
     port: config.tokensPort,
+    portVariable: 'TOKENS_PORT',
     log,
     drainDelayMs: config.drainDelayMs,
     keepAliveTimeoutMs: config.keepAliveTimeoutMs

@@ -1,7 +1,7 @@
 /**
  * The life of a process: configuration, start, ready, signal, stop.
  *
- * The first SIGTERM, SIGINT or SIGHUP stops everything that `onStop` registered, newest first; then the process exits 0.
+ * The first SIGTERM, SIGINT, SIGQUIT or SIGHUP stops everything that `onStop` registered, newest first; then the process exits 0.
  * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it with code 1: no process holds state that is not stored.
  * A process that can't recover stops in the same way, with code 1, so that its supervisor starts it again.
  */
@@ -131,7 +131,9 @@ function listenForEnds(
   stopAll: (reason: string, cause?: CannotRecover) => Promise<void>
 ): void {
   let isSignalled = false
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  // Without a listener it ends a process at once, with what it has in its hands.
+  process.on('SIGUSR2', () => undefined)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) {
     process.on(signal, () => {
       // A terminal that closes, and systemd with SendSIGHUP, send this one beside another: it is no second signal.
       if (signal === 'SIGHUP' && isSignalled) return

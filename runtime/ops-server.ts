@@ -70,7 +70,7 @@ export async function startOpsServer(options: {
   }
 
   publishProcess(register, name, conditions, look)
-  await listen(server, config.opsPort, config.opsHost)
+  await listen(server, config.opsPort, config.opsHost, { port: 'OPS_PORT', host: 'OPS_HOST' })
   const port = (server.address() as AddressInfo).port
   log.info({ host: config.opsHost, port }, 'ops server listening')
   const looking = setInterval(() => void look(), LOOK_EVERY_MS)
@@ -87,10 +87,23 @@ export async function startOpsServer(options: {
   }
 }
 
-/** Listens, or rejects with the port that is taken. */
-export async function listen(server: Server, port: number, host: string): Promise<void> {
+/** Listens, or rejects with why it can't. `variables`: the settings of port and host, for who can change them. */
+export async function listen(
+  server: Server,
+  port: number,
+  host: string,
+  variables = { port: 'the port', host: 'the host' }
+): Promise<void> {
   server.listen(port, host)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const advice =
+      error.code === 'EADDRINUSE'
+        ? `Another process has this port: end it, or set ${variables.port} to another one`
+        : error.code === 'EACCES'
+          ? `This user may not open it: set ${variables.port} to one of 1024 or more`
+          : `Set ${variables.host} to an address of this machine, IPv6 without brackets`
+    throw new Error(`Can't listen on ${host}, port ${port} (${error.code}). ${advice}.`)
+  })
 }
 
 /** Stops taking connections, lets running requests end, closes idle ones. Safe to call twice. */

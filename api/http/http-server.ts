@@ -56,6 +56,8 @@ export async function serve(
   options: {
     host: string
     port: number
+    /** The setting of the port; absent: PORT. */
+    portVariable?: string
     log: Logger
     limits?: HttpLimits
     drainDelayMs?: number
@@ -101,7 +103,7 @@ export async function serve(
     )
   )
 
-  await listen(server, options.port, options.host)
+  await listen(server, options.port, options.host, { port: options.portVariable ?? 'PORT', host: 'HOST' })
   const { port } = server.address() as AddressInfo
   options.log.info({ host: options.host, port }, 'listening')
   return { port, stop: () => drain(server, options.drainDelayMs ?? 0) }

@@ -24,7 +24,7 @@ import { demand, type MoneyCondition, writesUnless } from './money-conditions.js
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
-import { diskProblem, versionProblem } from './server-state.js'
+import { versionProblem, writeProblem } from './server-state.js'
 
 /** What the data was created as. */
 export interface Installation {
@@ -51,13 +51,17 @@ type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partit
 
 const WAIT_FOR_BIRTH_MS = 200
 
+/** What a durable Redis that refuses writes means to a process; `unnoticed`: it only reads. */
+export type RefusedWrites = 'problem' | 'warning' | 'unnoticed'
+
 /**
  * The durable Redis of a process that confirms writes to others: its connection and its writes, once
  * installation and durability are proved, and each `further` condition. Both are closed at its stop.
  */
 export async function openDurable(
   context: ProcessContext,
-  further: readonly ((durable: Redis) => Promise<MoneyCondition>)[] = []
+  further: readonly ((durable: Redis) => Promise<MoneyCondition>)[] = [],
+  refusedWrites: RefusedWrites = 'problem'
 ): Promise<{
   readonly durable: Redis
   readonly writes: Writes
@@ -66,7 +70,7 @@ export async function openDurable(
   readonly installation: Installation
 }> {
   const { config, log, onStop } = context
-  const { durable, installation } = await connectDurable(context)
+  const { durable, installation } = await connectDurable(context, refusedWrites)
   const { writes, connection, close } = await openWrites(durable, config, log)
   onStop('durable writes', close)
   const conditions = [...(await requireDurability(durable, context)), () => changeOf(durable, installation.id)]
@@ -78,11 +82,11 @@ export async function openDurable(
 
 /**
  * The durable Redis of a process, once it is proved to allow what the process does, to hold the data of this installation
- * and to keep it at a restart; all three are also conditions of /readyz. `claim` is another one than `claimInstallation` for a process that may not write.
+ * and to keep it at a restart; all three are also conditions of /readyz.
  */
 export async function connectDurable(
   context: ProcessContext,
-  claim = (redis: Redis): Promise<Installation> => claimInstallation(redis, context.config)
+  refusedWrites: RefusedWrites = 'problem'
 ): Promise<{ readonly durable: Redis; readonly installation: Installation }> {
   const { config, log, onStop, onReadyCheck, onFact } = context
   const durable = await connect(config.redisUrl, 'commands', log)
@@ -92,11 +96,15 @@ export async function connectDurable(
     versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
   await demand('version of REDIS_URL', checkVersion, context, true)
   await requirePermissions(durable, 'durable', context)
-  const installation = await claim(durable)
+  const isReader = refusedWrites === 'unnoticed'
+  const installation = await (isReader ? awaitInstallation(durable, context) : claimInstallation(durable, config))
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
   onFact('installation', () => installation.id)
   onReadyCheck('installation', () => changeOf(durable, installation.id))
-  onReadyCheck('disk of REDIS_URL', () => diskProblem(durable))
+  if (!isReader) {
+    const onRefused = refusedWrites === 'problem' ? onReadyCheck : context.onWarning
+    onRefused('writes of REDIS_URL', () => writeProblem(durable))
+  }
   context.onWarning('types of keys', wrongTypeWarning)
   onFact(WRONG_TYPES_FACT, () => wrongTypeCommands().flat().join(' '))
   await requireReplay(durable, context)
@@ -194,6 +202,12 @@ export async function changeOf(redis: Redis, id: string): Promise<string | undef
 function readStamp(text: string): Installation {
   const found = parseJson(text)
   const format = Array.isArray(found) ? found[0] : undefined
+  const tie = tieIn(text)
+  if (tie !== null && Array.isArray(found) && found.length === 3) {
+    throw new Error(
+      `REDIS_URL leads to the memory-only Redis of installation ${tie.id}. Are REDIS_URL and SECRETS_REDIS_URL swapped? Nothing was written.`
+    )
+  }
   if (format === FORMAT) return storedInstallation.decode(text)
   if (typeof format === 'number') {
     throw new Error(

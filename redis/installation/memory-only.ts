@@ -97,6 +97,7 @@ function adviceFor(reason: string): string {
   if (reason.startsWith('READONLY'))
     return 'It is a replica: name the master in SECRETS_REDIS_URL, or end REPLICAOF there.'
   if (reason.startsWith('OOM')) return 'It is full: raise its maxmemory.'
+  if (reason.startsWith('NOREPLICAS')) return 'Bring its replicas back, or lower its min-replicas-to-write.'
   if (isFullOfClients(reason)) return 'Raise its maxclients.'
   return 'Start it again.'
 }

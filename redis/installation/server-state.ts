@@ -1,4 +1,6 @@
 /** Whether the servers behind a connection are new enough for this service, and take writes. */
+
+import { messageOf } from '../../runtime/message-of.js'
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import type { RedisVariable } from '../connection/redis-errors.js'
@@ -35,11 +37,27 @@ export async function versionProblem(redis: Redis, variable: RedisVariable): Pro
   return `The Redis of ${variable} is too old: ${which}, and this service needs ${VERSION_MIN}.0 or newer. Bring it to a newer version, or name another server in ${variable}. \`npm start\` takes the redis-server on the PATH.`
 }
 
-/** The sentence about a durable Redis that refuses all writes because of its disk, or undefined. PING tells, too. */
-export async function diskProblem(redis: Redis): Promise<string | undefined> {
-  const answers = await Promise.allSettled(mastersOf(redis).map(node => node.ping()))
-  const refusals = answers.flatMap(answer => (answer.status === 'rejected' ? [String(answer.reason.message)] : []))
-  const refusal = refusals.find(message => message.startsWith('MISCONF'))
-  if (refusal === undefined) return undefined
-  return `The Redis of REDIS_URL refuses writes, because it can't write to its disk (${refusal}). Make room there, or repair it: its log names the file. It takes writes again by itself; nothing that was accepted is lost.`
+/** Refused before its first line by a server that takes no writes: a script may write unless its flags say otherwise. */
+const WRITING_SCRIPT = '#!lua\nreturn 1'
+
+/** Why a server refuses all writes, and what to do, by the first word of its answer. */
+const WRITES_REFUSED: Readonly<Record<string, string>> = {
+  MISCONF: "it can't write to its disk ($). Make room there, or repair it: its log names the file",
+  OOM: 'its memory is full ($). Raise its maxmemory, and find what grew (docs/OPERATIONS.md)',
+  READONLY: 'it is a replica ($). Let REDIS_URL lead to the master, or make this server the master again',
+  NOREPLICAS: 'too few replicas follow it ($). Bring them back, or lower its min-replicas-to-write',
+  NOPERM: 'its user may not ($). Load durable.acl of this release into it'
+}
+
+/** The sentence about a durable Redis that refuses writes, or undefined. */
+export async function writeProblem(redis: Redis): Promise<string | undefined> {
+  for (const node of mastersOf(redis)) {
+    // Of a server that does not answer, the checks of its connection tell.
+    const refusal = await node.eval(WRITING_SCRIPT, 0).then(() => '', messageOf)
+    const [word = ''] = refusal.split(' ', 1)
+    const why = WRITES_REFUSED[word]?.replace('$', () => refusal)
+    if (why !== undefined)
+      return `The Redis of REDIS_URL refuses writes, because ${why}. It takes writes again by itself then; nothing that was accepted is lost.`
+  }
+  return undefined
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Registry, register } from 'prom-client'
@@ -6,12 +8,28 @@ import { readConfig } from '../../runtime/config.js'
 import { CannotAsk, type Check, healthOf } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
 import { publishFigures } from '../../runtime/metrics.js'
-import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
+import { listen, type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
 import { untilFast } from '../support/conditions.js'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** Long, so that two checks one after the other are told from two at once on a machine that pauses. */
 const CHECK_TIMEOUT_MS = 1_000
+
+describe('a server that cannot listen', () => {
+  it('says which address it wanted, why it does not get it, and which setting to change', async () => {
+    const [first, second] = [createServer(), createServer()]
+    await listen(first, 0, '127.0.0.1')
+    const { port } = first.address() as AddressInfo
+    const variables = { port: 'OPS_PORT', host: 'OPS_HOST' }
+    const refused = await listen(second, port, '127.0.0.1', variables).then(String, String)
+    expect(refused).to.match(/Can't listen on 127\.0\.0\.1, port \d+ \(EADDRINUSE\)\. Another process .* set OPS_PORT/)
+    for (const host of ['[::1]', '192.0.2.1']) {
+      const reason = await listen(second, 0, host, variables).then(String, String)
+      expect(reason, host).to.contain(`Can't listen on ${host}, port 0`).and.to.contain('Set OPS_HOST to an address')
+    }
+    first.close()
+  })
+})
 
 describe('the ops server of a process whose servers are silent', () => {
   let ops: OpsServer

@@ -4,6 +4,7 @@ import {
   awaitInstallation,
   changeOf,
   claimInstallation,
+  findInstallation,
   tieMemoryOnly
 } from '../../../redis/installation/installation.js'
 import { keys } from '../../../redis/keys.js'
@@ -120,6 +121,12 @@ describe('the memory-only Redis', () => {
       const refusal: unknown = await tieMemoryOnly(test.secrets, other).catch((error: unknown) => error)
       expect(messageOf(refusal)).to.contain('The Redis of SECRETS_REDIS_URL serves installation eu (live)')
     }
+  })
+
+  it('is not taken for the durable one when the two addresses are swapped', async () => {
+    await tieMemoryOnly(test.secrets, live)
+    const refusal: unknown = await findInstallation(test.secrets).catch((error: unknown) => error)
+    expect(messageOf(refusal)).to.contain('Are REDIS_URL and SECRETS_REDIS_URL swapped?')
   })
 
   it('is tied again after it forgot everything', async () => {

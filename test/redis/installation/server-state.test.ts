@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, connect as openSocket, type Server } fr
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../../redis/connection/connections.js'
-import { connectDurable } from '../../../redis/installation/installation.js'
+import { connectDurable, type RefusedWrites } from '../../../redis/installation/installation.js'
 import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
 import { readConfig } from '../../../runtime/config.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -12,6 +12,7 @@ import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedisNode } from '../../support/redis.js'
 
+const WRITES = 'writes of REDIS_URL'
 const INSTALLATION = { environment: 'test', partitions: 16, id: 'one' } as const
 
 describe('a Redis in trouble is named with what to do', () => {
@@ -22,10 +23,11 @@ describe('a Redis in trouble is named with what to do', () => {
   })
   afterEach(() => process.stop())
 
-  const start = async (url: string) => {
-    const { log, signal, onStop, onReadyCheck, onWarning } = process
+  const start = async (url: string, refusedWrites?: RefusedWrites, conditions = process) => {
+    const { log, signal, onStop, onReadyCheck, onWarning } = conditions
     const config = readConfig({ SERVICE_ENV: 'test', REDIS_URL: url })
-    return await connectDurable({ config, log, signal, onStop, onReadyCheck, onWarning, onFact: () => undefined })
+    const context = { config, log, signal, onStop, onReadyCheck, onWarning, onFact: () => undefined }
+    return await connectDurable(context, refusedWrites)
   }
 
   it('older than 7.0: the start is refused before anything else, in words of versions', async () => {
@@ -70,13 +72,57 @@ describe('a Redis in trouble is named with what to do', () => {
     )
     const sentence =
       /REDIS_URL refuses writes, because it can't write to its disk \(MISCONF .* Make room there, or repair it/
-    expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
+    expect((await process.health()).problems[WRITES]).to.match(sentence)
     await start(server.node.url)
-    expect((await process.health()).problems['disk of REDIS_URL']).to.match(sentence)
+    expect((await process.health()).problems[WRITES]).to.match(sentence)
     await server.node.ask('CONFIG', 'SET', 'save', '')
     await rmdir(join(server.dir, 'dump.rdb'))
     expect((await process.health()).problems).to.deep.equal({})
   })
+
+  for (const [trouble, begin, end, sentence] of [
+    [
+      'whose memory is full',
+      ['CONFIG', 'SET', 'maxmemory', '1'],
+      ['CONFIG', 'SET', 'maxmemory', '0'],
+      /because its memory is full \(OOM .*Raise its maxmemory/
+    ],
+    [
+      'that is a replica',
+      ['REPLICAOF', '127.0.0.1', '1'],
+      ['REPLICAOF', 'NO', 'ONE'],
+      /because it is a replica \(READONLY .*Let REDIS_URL lead to the master/
+    ],
+    [
+      'that too few replicas follow',
+      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+      ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+      /because too few replicas follow it \(NOREPLICAS .*lower its min-replicas-to-write/
+    ],
+    [
+      'that took a right back',
+      ['ACL', 'SETUSER', 'default', '-eval'],
+      ['ACL', 'SETUSER', 'default', '+eval'],
+      /because its user may not \(NOPERM .*Load durable\.acl/
+    ]
+  ] as const) {
+    it(`${trouble}: /readyz says so, a problem to those that write and a warning to the \`api\``, async () => {
+      const api = new ConditionsUnderTest()
+      await start(server.node.url)
+      await start(server.node.url, 'warning', api)
+      await server.node.ask(...begin)
+      try {
+        expect((await process.health()).problems[WRITES]).to.match(sentence)
+        const { problems, warnings } = await api.health()
+        expect(warnings[WRITES]).to.match(sentence)
+        expect(problems).to.deep.equal({})
+      } finally {
+        await server.node.ask(...end)
+        await api.stop()
+      }
+      expect((await process.health()).problems).to.deep.equal({})
+    })
+  }
 
   it('whose clients are too many: the start and /readyz say so, with the setting', async () => {
     const { durable } = await start(server.node.url)
