@@ -28,9 +28,10 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
   const timer = setTimeout(onAbort, timeoutMs)
   signal?.addEventListener('abort', onAbort)
   try {
-    const init = { ...rest, ...(body !== undefined && { body }), signal: stop.signal, redirect: 'error' as const }
+    const init = { ...rest, ...(body !== undefined && { body }), signal: stop.signal, redirect: 'manual' as const }
     const response = await options.fetch(url, init)
-    return answerOf(response, await response.text(), url)
+    const text = await unlessAborted(response.text(), stop.signal)
+    return answerOf(response, text, url, key !== undefined)
   } catch (cause) {
     const isTimeout = stop.signal.aborted && !signal?.aborted
     const reason = isTimeout ? `no connection within ${timeoutMs} ms` : reasonOf(cause)
@@ -46,10 +47,35 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
   }
 }
 
-/** An answer of the service, or `unreadable` when something else answered, such as a proxy. */
-function answerOf({ status, headers }: Response, text: string, { origin }: URL): ApiAnswer | NoAnswerError {
+/**
+ * Rejects once the signal aborts. `fetch` of Node 20 and 22 loses its signal after the head of an answer: a body that stalls
+ * would hold the call for minutes.
+ */
+async function unlessAborted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+  })
+  signal.addEventListener('abort', onAbort)
+  if (signal.aborted) onAbort()
+  try {
+    return await Promise.race([reading, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** An answer of the service, or `unreadable` when something else answered, such as a proxy. `movesMoney`: it names what it made. */
+function answerOf(
+  { status, headers }: Response,
+  text: string,
+  { origin }: URL,
+  movesMoney: boolean
+): ApiAnswer | NoAnswerError {
   const body = status === 204 ? {} : parse(text)
-  if (isObject(body) && (status < 300 || hasErrorCode(body))) return { status, headers, body }
+  const isOurs = (found: object): boolean =>
+    status < 300 ? !movesMoney || ('id' in found && typeof found.id === 'string') : hasErrorCode(found)
+  if (isObject(body) && isOurs(body)) return { status, headers, body }
   return new NoAnswerError('unreadable', `${origin} answered ${status} with something that is not the API's.`, {
     status
   })
@@ -64,7 +90,7 @@ function parse(text: string): unknown {
 }
 
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function hasErrorCode(body: object): boolean {

@@ -71,7 +71,16 @@ export class ApiTransport {
         const mayHaveMoved = key !== undefined && isSent && mayBeAccepted
         throw failureOf(answer, signal, mayHaveMoved ? { key, payment } : null)
       }
-      this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'request is retried')
+      this.#log('warn', { path: request.path, verdict, failures, key }, 'request is retried')
+    }
+  }
+
+  /** What a logger throws must not hide the result of a call. */
+  #log(level: 'debug' | 'warn', fields: object, message: string): void {
+    try {
+      this.#options.logger?.[level](fields, message)
+    } catch {
+      // Its own trouble.
     }
   }
 
@@ -94,7 +103,7 @@ export class ApiTransport {
     const body = 'body' in request ? bodyText(request.body) : undefined
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS
     const { correlationId, signal, waitS } = options
-    const { apiKey, logger, fetch = globalThis.fetch } = this.#options
+    const { apiKey, fetch = globalThis.fetch } = this.#options
     const headers = {
       Authorization: `Bearer ${apiKey}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -105,10 +114,8 @@ export class ApiTransport {
     return async () => {
       const beganMs = performance.now()
       const answer = await exchange({ url, method, headers, body, key }, { fetch, timeoutMs, signal })
-      logger?.debug(
-        { method, path, ...wordsOf(answer), took_ms: Math.round(performance.now() - beganMs) },
-        'request answered'
-      )
+      const tookMs = Math.round(performance.now() - beganMs)
+      this.#log('debug', { method, path, ...wordsOf(answer), took_ms: tookMs }, 'request answered')
       return answer
     }
   }

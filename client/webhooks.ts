@@ -30,7 +30,7 @@ export class WebhookError extends Error {
 }
 
 /**
- * The event, when one of the secrets signed it. Throws `WebhookError`.
+ * The event, when one of the secrets signed it. Throws `WebhookError`, and `TypeError` for arguments with which nothing can be verified.
  *
  * @param rawBody the bytes as they arrived, or their text: printing parsed JSON again changes them
  * @param header of `X-Service-Signature`, as `request.headers` of Node has it. During a rotation it has a signature for each
@@ -45,6 +45,10 @@ export function verify(
 ): WebhookEvent {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
     throw new TypeError('`rawBody` must be the body as it arrived: text or bytes, before a JSON parser.')
+  }
+  // With NaN every age would do.
+  if (!(Number.isFinite(nowMs) && Number.isFinite(toleranceMs) && toleranceMs >= 0)) {
+    throw new TypeError('`toleranceMs` must be a number of 0 or more, and `nowMs` a time in ms since 1970.')
   }
   const candidates = [secrets].flat()
   if (candidates.length === 0 || candidates.some(secret => typeof secret !== 'string' || secret === '')) {

@@ -16,6 +16,7 @@ import { ServiceError } from '../http/service-error.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
 
 const POLL_MS = 25
+const RETRY_AFTER_S = '2'
 
 /** The statuses in which an action is allowed, and the place that ends it: `<status>` or `<status>.<phase>`. */
 interface PaymentAction {
@@ -31,31 +32,34 @@ const CHARGEBACK: PaymentAction = {
 }
 const EXPIRY: PaymentAction = { action: 'expire', from: ['pre_authorized'], done: 'expired.released' }
 
-/** Answers a payment that is already changed unchanged, and 202 when the change takes longer than the wait. */
+/**
+ * Answers a payment that is already changed unchanged, and 202 when the change takes longer than the wait. Refuses one that
+ * can't change, also when that shows meanwhile: a capture may win.
+ */
 async function changePayment(
   deps: RouteDeps,
   ctx: RequestContext,
   { action, from, done }: PaymentAction
-): Promise<AnswerOf<typeof routes.expireTestPayment>> {
+): Promise<AnswerOf<typeof routes.expireTestPayment> & { headers?: Record<string, string> }> {
   const waitS = preferredWaitS(ctx)
   const deadlineMs = performance.now() + (waitS === null ? deps.config.resultWaitMs : waitS * 1_000)
   const isDone = ({ progress }: Payment): boolean => placeOf(progress) === done
   const signal = clientSignal(ctx)
-  let payment = await paymentOf(deps, ctx)
-  const { status, operation } = payment.progress
-  if (from.includes(status)) await deps.testEnvironment[action](payment)
-  else if (!done.startsWith(status)) {
-    throw new ServiceError(isOpen(operation) ? 'operation_in_progress' : 'invalid_state', {
-      paymentId: payment.terms.id
-    })
+  const refuseUnlessPossible = ({ terms, progress: { status, operation } }: Payment, isBusy: boolean): void => {
+    if (from.includes(status) || done.startsWith(status) || (isBusy && isOpen(operation))) return
+    throw new ServiceError(isOpen(operation) ? 'operation_in_progress' : 'invalid_state', { paymentId: terms.id })
   }
+  let payment = await paymentOf(deps, ctx)
+  refuseUnlessPossible(payment, false)
+  if (from.includes(payment.progress.status)) await deps.testEnvironment[action](payment)
   while (!isDone(payment) && performance.now() < deadlineMs) {
     await delay(POLL_MS, signal)
     signal.throwIfAborted()
     payment = await paymentOf(deps, ctx)
+    refuseUnlessPossible(payment, true)
   }
   const body = presentStored(payment, deps.config.environment)
-  return { status: isDone(payment) ? 200 : 202, body }
+  return isDone(payment) ? { status: 200, body } : { status: 202, body, headers: { 'Retry-After': RETRY_AFTER_S } }
 }
 
 async function paymentOf({ payments }: RouteDeps, ctx: RequestContext): Promise<Payment> {

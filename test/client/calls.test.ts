@@ -118,6 +118,14 @@ describe('the methods of the client', () => {
     expect(lines.at(-1)).to.contain('"status":201').and.to.contain('"request_id":"r9"')
     expect(lines.join()).not.to.match(/Ada|52998224725|svc_test|"c1"/)
   })
+
+  it('return the payment although the logger throws', async () => {
+    const broken = (): never => {
+      throw new Error('the log is full')
+    }
+    const api = scriptedApi(['cut', [201, { id: ID }]], { logger: { debug: broken, warn: broken } })
+    expect(await api.client.payments.create(order)).to.deep.equal({ id: ID })
+  })
 })
 
 describe('a client that cannot work', () => {

@@ -37,6 +37,8 @@ describe('the client, when a request moves money', () => {
     ['the store of the service is unavailable', refusal(503, 'service_unavailable')],
     ['a proxy answers for the service', [502, '<html>Bad gateway</html>']],
     ['an answer redirects elsewhere', [302, { to: 'elsewhere' }]],
+    ['something else answers with a list', [200, []]],
+    ['something else answers with an object', [200, { status: 'ok' }]],
     ['the request came too slowly', refusal(408, 'request_timeout')],
     ['the rate limit is reached', refusal(429, 'rate_limited')],
     ['the payment is still being created', refusal(409, 'idempotency_in_progress', { payment_id: 'p1' })],
@@ -123,8 +125,14 @@ describe('the client, when a request moves money', () => {
   })
 
   it('ends a try that takes too long, and tries again', async () => {
-    const api = scriptedApi(['hang', paid])
-    expect(await endOf(api, { timeoutMs: 20 })).to.deep.equal(captured)
+    for (const step of ['hang', 'stall'] as const) {
+      expect(await endOf(scriptedApi([step, paid]), { timeoutMs: 20 }), step).to.deep.equal(captured)
+    }
+  })
+
+  it('ends with the signal also after the head of an answer', async () => {
+    const error = await outcomeUnknown(scriptedApi(['stall']), { ...WITH_KEY, signal: AbortSignal.timeout(20) })
+    expect(error.idempotencyKey).to.equal('o1.pay.1')
   })
 
   it('reports an abort as an unknown outcome, with the key for a repeat', async () => {

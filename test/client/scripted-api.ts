@@ -1,11 +1,13 @@
 /** A `fetch` that answers from a list, for tests of the client. */
 import { type ClientOptions, PaymentsClient } from '../../client/index.js'
 
-/** Status, body and headers of an answer; text is sent as it is; `cut`: the connection breaks; `hang`: no answer. */
+/** Status, body and headers of an answer; text is sent as it is; `cut`: the connection breaks; `hang`: no answer; `stall`: its head and
+ * a beginning, from a `fetch` that has lost its signal. */
 export type Step =
   | readonly [status: number, body: object | string, headers?: Readonly<Record<string, string>>]
   | 'cut'
   | 'hang'
+  | 'stall'
 
 export interface SentRequest {
   /** `POST /v1/payments`, with its query. */
@@ -34,6 +36,7 @@ export function scriptedApi(steps: readonly Step[], options: Partial<ClientOptio
     })
     if (step === 'cut') throw new TypeError('fetch failed', { cause: new Error('socket hang up') })
     if (step === 'hang') return await untilAborted(init?.signal)
+    if (step === 'stall') return new Response(new ReadableStream({ start: body => body.enqueue(Buffer.from('{')) }))
     const [status, body, headers = {}] = step
     return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
   }

@@ -47,6 +47,13 @@ describe('webhooks.verify', () => {
     expect(verified({ nowMs: NOW_MS + 5_000, toleranceMs: 4_999 })).to.equal('outside_tolerance')
   })
 
+  it('refuses a tolerance or a time that is no number: every age would do', () => {
+    for (const change of [{ toleranceMs: Number.NaN }, { toleranceMs: -1 }, { nowMs: Number.NaN }]) {
+      expect(verified(change)).to.match(/^TypeError: `toleranceMs` must be a number of 0 or more/)
+    }
+    expect(verified({ toleranceMs: '5m' as never })).to.contain('TypeError')
+  })
+
   it('says by how much a signature is too old, or from the future', () => {
     const message = (lateMs: number): string => {
       try {

@@ -70,9 +70,19 @@ describe('the routes of the test environment', () => {
     const asked: string[] = []
     api = await startApi({ testEnvironment: idle(asked) })
     api.payments.payment = aPayment({ progress: capturedProgress() })
-    const { status, body } = await api.request('POST', CHARGEBACK, { headers: { Prefer: 'wait=0' } })
+    const { status, body, headers } = await api.request('POST', CHARGEBACK, { headers: { Prefer: 'wait=0' } })
     expect({ status, payment: body['status'] }).to.deep.equal({ status: 202, payment: 'captured' })
+    expect(headers.get('Retry-After')).to.equal('2')
     expect(asked).to.deep.equal(['chargeBack'])
+  })
+
+  it('refuse at once to expire a hold whose capture wins', async () => {
+    const expire = async (): Promise<void> => {
+      api.payments.payment = aPayment({ progress: capturedProgress() })
+    }
+    api = await startApi({ testEnvironment: { ...idle([]), expire } })
+    api.payments.payment = aPayment({ progress: { ...capturedProgress({ status: 'pre_authorized' }) } })
+    expect((await api.request('POST', EXPIRE)).error).to.include({ code: 'invalid_state' })
   })
 
   it('answer that no simulator is configured for a chargeback', async () => {
