@@ -26,7 +26,7 @@ describe('while a key of Redis has another type', () => {
   let cardId = ''
   const acceptedIds = new Set<string>()
   before(async () => {
-    service = await startService({ env: { LOG_LEVEL: 'warn', SYNC_WAIT_MS: '500', RATE_LIMIT_PER_SECOND: '0' } })
+    service = await startService({ env: { LOG_LEVEL: 'warn', RESULT_WAIT_MS: '2000', RATE_LIMIT_PER_SECOND: '0' } })
     durable = await connect(service.redisUrl, 'commands', log)
     receiver = await startReceiver(undefined, readLoopbackTls(service.dataDir))
     await registerHook(service, receiver.url)
