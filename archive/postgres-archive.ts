@@ -97,6 +97,12 @@ function time(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString()
 }
 
+/**
+ * A payment that changed so much later than the row has the say, whatever its version: Redis was restored from a backup of
+ * before the row, and the payment was compared with the acquirer since. Longer than clocks are apart.
+ */
+const LATER = '1 hour'
+
 /** In the order of ids: two calls for the same payments wait for each other, and never in a circle. */
 function putStatement(columns: readonly string[]): string {
   return `WITH ${DURABLE}
@@ -105,7 +111,7 @@ function putStatement(columns: readonly string[]): string {
     FROM json_populate_recordset(NULL::payments, $1) AS given, durable ORDER BY given.id
     ON CONFLICT (id) DO UPDATE SET ${columns.map(column => `${column} = excluded.${column}`)},
       archived_at = excluded.archived_at, returned_at = NULL
-    WHERE stored.version <= excluded.version`
+    WHERE stored.version <= excluded.version OR stored.changed_at < excluded.changed_at - interval '${LATER}'`
 }
 
 /** PostgreSQL has no zero in its text, and no half of a character. The record has neither: it is JSON, which escapes them. */

@@ -42,6 +42,20 @@ describe('postgres archive', () => {
     expect(listed).to.deep.equal({ payments: [newer], nextAfterId: null })
   })
 
+  it('gives way to a payment of restored data, whose version is lower, when it changed hours later', async () => {
+    const created = createdAt(Date.UTC(2026, 1, 1))
+    const at = (version: number, afterMs: number): typeof created => {
+      const line = { event: 'APPROVED', status: 'captured', phase: null, detail: null, times: 1 } as const
+      return { ...created, version, history: [{ ...line, atMs: created.terms.createdAtMs + afterMs }] }
+    }
+    const found = async (): Promise<number | undefined> => (await test.archive.find(created.terms.id))?.version
+    await test.archive.put([at(9, 0)])
+    await test.archive.put([at(6, 3_600_000)])
+    expect(await found(), 'clocks may be apart').to.equal(9)
+    await test.archive.put([at(6, 3_600_001)])
+    expect(await found()).to.equal(6)
+  })
+
   it('notes that a payment went back to Redis until it is put again', async () => {
     const payment = createdAt(Date.UTC(2026, 2, 1))
     const returned = async (): Promise<unknown[]> =>

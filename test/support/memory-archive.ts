@@ -1,9 +1,12 @@
 /** The archive in memory. It keeps records as texts, so that no test shares an object with it. */
 import type { PaymentArchive } from '../../archive/archive.js'
-import type { Payment } from '../../machines/model.js'
+import { lastChangeMs, type Payment } from '../../machines/model.js'
 import { createdAtMs, paymentKeyOf } from '../../redis/keys.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
 import type { ListQuery } from '../../redis/payments/payments.js'
+
+/** As in archive/postgres-archive.ts. */
+const LATER_MS = 3_600_000
 
 export class MemoryArchive implements PaymentArchive {
   /** Payment records by payment id. */
@@ -14,7 +17,9 @@ export class MemoryArchive implements PaymentArchive {
   async put(payments: readonly Payment[]): Promise<void> {
     for (const payment of payments) {
       const { id } = payment.terms
-      if ((this.#read(id)?.version ?? 0) > payment.version) continue
+      const row = this.#read(id)
+      const isLater = row !== null && lastChangeMs(payment) > lastChangeMs(row) + LATER_MS
+      if (row !== null && row.version > payment.version && !isLater) continue
       this.rows.set(id, encodePayment(payment))
       this.returned.delete(id)
     }
