@@ -4,6 +4,7 @@ import { messageOf } from '../../runtime/message-of.js'
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import type { RedisVariable } from '../connection/redis-errors.js'
+import { askMasters } from '../connection/unreachable.js'
 
 /** The first one with all that the scripts use. */
 const VERSION_MIN = 7
@@ -49,15 +50,20 @@ const WRITES_REFUSED: Readonly<Record<string, string>> = {
   NOPERM: 'its user may not ($). Load durable.acl of this release into it'
 }
 
-/** The sentence about a durable Redis that refuses writes, or undefined. */
+/** The sentence about a durable Redis that refuses writes, or undefined. Rejects while one can't be asked. */
 export async function writeProblem(redis: Redis): Promise<string | undefined> {
-  for (const node of mastersOf(redis)) {
-    // Of a server that does not answer, the checks of its connection tell.
-    const refusal = await node.eval(WRITING_SCRIPT, 0).then(() => '', messageOf)
-    const [word = ''] = refusal.split(' ', 1)
-    const why = WRITES_REFUSED[word]?.replace('$', () => refusal)
-    if (why !== undefined)
-      return `The Redis of REDIS_URL refuses writes, because ${why}. It takes writes again by itself then; nothing that was accepted is lost.`
-  }
-  return undefined
+  const refusals = await askMasters(redis, master =>
+    master.eval(WRITING_SCRIPT, 0).then(
+      () => undefined,
+      (error: unknown) => refusalOf(messageOf(error)) ?? Promise.reject(error)
+    )
+  )
+  const why = refusals.find(refusal => refusal !== undefined)
+  if (why === undefined) return undefined
+  return `The Redis of REDIS_URL refuses writes, because ${why}. It takes writes again by itself then; nothing that was accepted is lost.`
+}
+
+function refusalOf(answer: string): string | undefined {
+  const [word = ''] = answer.split(' ', 1)
+  return WRITES_REFUSED[word]?.replace('$', () => answer)
 }

@@ -3,6 +3,7 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { RedisUnavailable } from '../connection/redis-errors.js'
 import { fieldsOf } from '../connection/reply-fields.js'
+import { askMasters } from '../connection/unreachable.js'
 import type { Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
 import { required, storedValue } from '../stored-fields.js'
@@ -47,11 +48,16 @@ export async function vouchForData(
     const missing = vouching.missing()
     return missing.length > 0 ? wentBackSentence(missing) : undefined
   }
-  const waits = (): string | undefined => (vouching.waitedMs() > WAITS_LONG_MS ? WAITING[name] : undefined)
+  const waits = async (): Promise<string | undefined> => {
+    if (vouching.waitedMs() <= WAITS_LONG_MS) return undefined
+    // Rejects as all checks do while the server can't be asked, which says enough.
+    await askMasters(durable.connection, master => master.ping())
+    return WAITING[name]
+  }
   const unvouched = (): string | undefined => (vouching.unvouched().length > 0 ? UNVOUCHED : undefined)
   // An `api` stays ready: it answers reads, and says why it takes nothing else.
-  if (name === 'payments') onReadyCheck(DATA_PART, () => wentBack() ?? waits())
-  onWarning(DATA_PART, name === 'payments' ? unvouched : () => wentBack() ?? waits() ?? unvouched())
+  if (name === 'payments') onReadyCheck(DATA_PART, async () => wentBack() ?? (await waits()))
+  onWarning(DATA_PART, name === 'payments' ? unvouched : async () => wentBack() ?? (await waits()) ?? unvouched())
   const assertWhole = async (partition: number): Promise<void> => {
     vouching.assertWhole(partition)
     // Emptied since the last look.
