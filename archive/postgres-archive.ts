@@ -98,7 +98,7 @@ function time(atMs: number | null): string | null {
 }
 
 /**
- * A payment that changed so much later than the row has the say, whatever its version: Redis was restored from a backup of
+ * A payment that changed so much later than the row replaces it, also with a lower version: Redis was restored from a backup of
  * before the row, and the payment was compared with the acquirer since. Longer than clocks are apart.
  */
 const LATER = '1 hour'

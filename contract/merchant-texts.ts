@@ -2,7 +2,12 @@
  * Texts that a merchant sets on a create and reads back. Requests, answers, webhook events and their documents follow from
  * one row each (docs/CHANGING.md, A text that merchants set).
  */
-import { type MerchantText, type MerchantTexts, type TextInEvents, textsInEvents } from '../machines/model.js'
+import {
+  type MerchantText,
+  type MerchantTexts,
+  type TextInEvents,
+  textsInEvents
+} from '../machines/merchant-text-rules.js'
 import { textOrNull } from './answer-fields.js'
 import { about, orNull, textUpTo } from './request-fields.js'
 import type { Schema } from './schema.js'

@@ -3,6 +3,7 @@
  *
  * Amounts are cents, times are ms since the epoch. Sources: docs/API.md#the-payment, docs/PAYMENTS.md.
  */
+import type { MerchantTexts } from './merchant-text-rules.js'
 import type { NetworkReferences } from './network.js'
 
 /** In `test` no money moves: the card network is simulated, with its own test cards and codes. */
@@ -39,35 +40,6 @@ export interface PaymentPlace {
 }
 
 export type MetadataValue = string | number | boolean | null
-
-/** What may name the buyer is erased with the buyer. Events are not, so none of them says it. */
-type MerchantTextRule =
-  | { readonly mayNameBuyer: true; readonly isInEvents: false }
-  | { readonly mayNameBuyer: false; readonly isInEvents: boolean }
-
-/** Texts that the merchant sets and reads back. Each also has its row in contract/merchant-texts.ts. */
-export const merchantTexts = {
-  statementDescriptor: { mayNameBuyer: false, isInEvents: false }
-} as const satisfies Readonly<Record<string, MerchantTextRule>>
-
-export type MerchantText = keyof typeof merchantTexts
-export type MerchantTexts = Readonly<Record<MerchantText, string | null>>
-type TextsWhere<Rule> = {
-  [Text in MerchantText]: (typeof merchantTexts)[Text] extends Rule ? Text : never
-}[MerchantText]
-export type TextInEvents = TextsWhere<{ readonly isInEvents: true }>
-
-const textNames = Object.keys(merchantTexts) as MerchantText[]
-const textRules: Readonly<Record<MerchantText, MerchantTextRule>> = merchantTexts
-export const textsInEvents = textNames.filter((text): text is TextInEvents => textRules[text].isInEvents)
-export const textsOfBuyer = textNames.filter(text => textRules[text].mayNameBuyer)
-/** Where none is set. */
-export const noTexts = withoutTexts(textNames)
-
-/** Null in place of some texts. */
-export function withoutTexts<Text extends MerchantText>(texts: readonly Text[]): Readonly<Record<Text, null>> {
-  return Object.fromEntries(texts.map(text => [text, null])) as Record<Text, null>
-}
 
 /** What the merchant asked for. It never changes, but the buyer may be erased (machines/payment/erasure.ts). */
 export interface PaymentTerms extends MerchantTexts {
@@ -197,14 +169,19 @@ export interface Notification extends QuerySchedule {
   readonly reported: ReportedChange | 'own'
 }
 
-/** The whole voids that were sent of one sale, the last one that a payment had to void: its own, a late one, a duplicate. */
-export interface Voids {
+/** The whole voids that were sent of one sale: that of the payment, a late one, a duplicate. */
+export interface SaleVoids {
   /** `TRIES_MAX` also when the network no longer takes one. */
   readonly times: number
   /** When the last one had left. */
   readonly lastMs: number
   /** Null: written by a version that counted the voids of all sales of the payment together. */
   readonly saleId: string | null
+}
+
+/** Those of the sale that was voided last, and of the others. */
+export interface Voids extends SaleVoids {
+  readonly ofOthers: readonly SaleVoids[]
 }
 
 /** Why an operator should look at a payment; what happened: scripts/operator/review-advice.ts. */

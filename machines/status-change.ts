@@ -1,15 +1,13 @@
 /** What the webhook event of a change of status tells (docs/WEBHOOKS.md#what-arrives). */
+import { type MerchantTexts, noTexts, type TextInEvents } from './merchant-text-rules.js'
 import {
-  type MerchantTexts,
-  noTexts,
   type Operation,
   type Payment,
   type PaymentStatus,
   type PaymentTerms,
   type Refund,
   type ShownFailure,
-  shownFailureOf,
-  type TextInEvents
+  shownFailureOf
 } from './model.js'
 
 /** What an event says beyond what is fixed for the whole life of its payment. */

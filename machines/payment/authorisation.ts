@@ -8,7 +8,7 @@ import {
   review,
   reviewContradiction,
   voidDuplicate,
-  voidSale
+  voidLateSale
 } from './effects.js'
 import { inDoubt, sending } from './verification.js'
 
@@ -136,7 +136,7 @@ export const failed = inDoubt({
     SALE_GONE: { target: '.settled', actions: 'endDoubt', description: 'There is no sale, or nothing is charged.' },
     LATE_SALE: {
       target: '.watched',
-      actions: ['noteReferences', 'reconcileLater', review('sale_after_failure'), voidSale],
+      actions: ['noteReferences', 'reconcileLater', review('sale_after_failure'), voidLateSale],
       description: 'A sale turned up late: void it.'
     },
     DUPLICATE_SALE: {

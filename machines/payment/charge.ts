@@ -73,6 +73,16 @@ function refundFailed(description: string) {
   ] as const
 }
 
+/** The record shows a chargeback as well: no further refund comes before that is known. */
+function toChargedBackWith(...actions: ('noteRefunded' | 'succeed' | 'fail')[]) {
+  return {
+    guard: 'isChargedBack',
+    target: '#payment.charged_back',
+    actions: [...actions, 'verifyLater'],
+    description: 'The same, and the record shows a chargeback: no further refund.'
+  } as const
+}
+
 export const refunding = operation('A refund is in progress.', {
   sending: {
     description: 'The refund is on its way to the network.',
@@ -85,12 +95,7 @@ export const refunding = operation('A refund is in progress.', {
     description: 'The refund is in doubt; the voided amount at the network is compared.',
     on: {
       OPERATION_BOOKED: [
-        {
-          guard: 'isChargedBack',
-          target: '#payment.charged_back',
-          actions: ['noteRefunded', 'succeed', 'verifyLater'],
-          description: 'It is booked, and the record shows a chargeback as well: no further refund.'
-        },
+        toChargedBackWith('noteRefunded', 'succeed'),
         ...refundBooked('It is booked, by the record or an operator.')
       ],
       OPERATION_MISSING: {
@@ -98,7 +103,10 @@ export const refunding = operation('A refund is in progress.', {
         actions: ['resend', refundSale],
         description: 'Not booked for the whole horizon: send it again.'
       },
-      OPERATION_NOT_BOOKED: refundFailed('Not booked, by the record or an operator, and no try can be booked any more.')
+      OPERATION_NOT_BOOKED: [
+        toChargedBackWith('fail'),
+        ...refundFailed('Not booked, by the record or an operator, and no try can be booked any more.')
+      ]
     }
   }
 })
@@ -121,8 +129,7 @@ export const refunded = verifiable({
   on: {
     CHARGED_BACK: toChargedBack,
     REFUND_REVERSED: toCapturedOrPartiallyRefunded,
-    AMOUNT_CORRECTED: toRefundedOrPartiallyRefunded,
-    REFUNDED_EXTERNALLY: externalRefund
+    AMOUNT_CORRECTED: toRefundedOrPartiallyRefunded
   }
 })
 

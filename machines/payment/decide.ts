@@ -27,7 +27,7 @@ import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from '.
 import { addLine, lineOf } from './history.js'
 import { hasTag, paymentMachine } from './machine.js'
 import { refusalOf } from './refusals.js'
-import { TRIES_MAX, voidsOf } from './tries.js'
+import { TRIES_MAX, withVoid } from './tries.js'
 import { lastLookAtMs } from './unvouched.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
@@ -135,10 +135,7 @@ const LEAVES_WITHIN_MS = 1_000
 
 /** Counts the whole voids of all transitions: the acquirer limits how soon one of a sale may follow another. */
 function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect | null): Voids | null {
-  if (effect?.kind === 'void') {
-    const { saleId } = effect
-    return { times: voidsOf(voids, saleId).times + 1, lastMs: event.nowMs + LEAVES_WITHIN_MS, saleId }
-  }
+  if (effect?.kind === 'void') return withVoid(voids, effect.saleId, event.nowMs + LEAVES_WITHIN_MS)
   return voids !== null && 'isVoidOver' in event ? { ...voids, times: TRIES_MAX } : voids
 }
 

@@ -13,7 +13,8 @@ export const effectKinds: Readonly<Record<string, Effect['kind']>> = {
   captureSale: 'capture',
   refundSale: 'refund',
   voidSale: 'void',
-  voidDuplicate: 'void'
+  voidDuplicate: 'void',
+  voidLateSale: 'void'
 }
 
 export const authorise = { type: 'authorise', params: { kind: 'authorise' } } as const
@@ -43,6 +44,13 @@ export const voidDuplicate = {
     event.type === 'DUPLICATE_SALE' && event.duplicateSaleId !== null
       ? { kind: 'void', saleId: event.duplicateSaleId }
       : { kind: 'query' }
+} as const
+
+/** It may be another sale than the one that the payment is known to own. */
+export const voidLateSale = {
+  type: 'voidLateSale',
+  params: ({ event }: PaymentArgs): Effect =>
+    event.type === 'LATE_SALE' ? { kind: 'void', saleId: event.sale.references.saleId } : { kind: 'query' }
 } as const
 
 /** Lists the payment for manual review. */

@@ -1,5 +1,6 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
-import { isOpen, type Payment, type PaymentTerms, textsOfBuyer, withoutTexts } from '../model.js'
+import { textsOfBuyer, withoutTexts } from '../merchant-text-rules.js'
+import { isOpen, type Payment, type PaymentTerms } from '../model.js'
 import { isUnderWay } from './decide.js'
 import { addLine } from './history.js'
 

@@ -50,12 +50,17 @@ export type CallEvent =
 
 /**
  * `sale`: the one that the payment owns. `isOther`: the payment is known to own another one, which the record lacks.
- * `duplicateSaleId`: a live second sale under its order; one without a chargeback, if there is one.
+ * `duplicates`: live further sales under its order. `isOtherChargedBack`: one of the further sales is, live or not.
  */
 export type FoundEvent = Event<
   'FOUND',
-  { sale: Sale; isOther: boolean; duplicateSaleId: string | null; isDuplicateChargedBack?: true }
+  { sale: Sale; isOther: boolean; duplicates: readonly Duplicate[]; isOtherChargedBack?: true }
 >
+
+export interface Duplicate {
+  readonly saleId: string
+  readonly isChargedBack: boolean
+}
 
 type NoAnswer = Event<'NO_ANSWER', { reason: string }>
 
@@ -65,22 +70,23 @@ export type QueryEvent = FoundEvent | Event<'ABSENT'> | NoAnswer
 export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
 
 /** An answer about a sale, with the figures of the acquirer's record. */
-type Shown = { sale: Sale }
-/** The same where the network may have named no sale. */
-type MaybeShown = { sale?: Sale }
+type Shown = { sale: Sale; isRestCounted?: true }
+/** The same where the network may have named no sale. `isRestCounted`: its voided amount counted what was never captured. */
+type MaybeShown = { sale?: Sale; isRestCounted?: true }
 
-/** An operator has seen it at the acquirer: the payment needs no review any more. */
-type Concluded = { isConcluded?: true }
+/** An operator has seen it at the acquirer: the payment needs no review any more. `isChargedBack`: the record shows that. */
+type Concluded = { isConcluded?: true; isChargedBack?: true }
 
 /** What an answer of the network means to a payment, once it is compared with it. */
 export type Finding =
   /** The record shows nothing new, and is not behind any more. */
   | Event<'NOTHING_NEW', MaybeShown>
   /**
-   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `isVoidOver`: the
-   * network no longer takes the void that was sent. `note` explains an answer without figures.
+   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `isVoided`: a sale was
+   * voided a moment ago. `isVoidOver`: the network no longer takes the void that was sent. `note` explains an answer without
+   * figures.
    */
-  | Event<'RECORD_LAGS', { isAgreeing?: true; isVoidOver?: true; note?: string } & MaybeShown>
+  | Event<'RECORD_LAGS', { isAgreeing?: true; isVoided?: true; isVoidOver?: true; note?: string } & MaybeShown>
   | NoAnswer
   /** The record and the payment can't both be right. `reason`: why an operator must look; `note`: more of it. */
   | Event<'CONTRADICTED', { reason: ReviewReason; note?: string } & MaybeShown>

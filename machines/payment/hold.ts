@@ -38,7 +38,7 @@ export const preAuthorized = verifiable({
     },
     SALE_CAPTURED: {
       target: 'captured',
-      actions: ['noteCaptured', review('figures_differ'), 'verifyChargeback'],
+      actions: ['noteCaptured', 'verifyChargeback', review('figures_differ')],
       description: 'Captured without us: the record counts. List the payment for manual review.'
     },
     SALE_GONE: [
@@ -158,7 +158,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
       OPERATION_NOT_BOOKED: notBooked,
       SALE_CAPTURED: {
         target: '#payment.captured',
-        actions: ['noteCaptured', 'fail', review('figures_differ'), 'verifyChargeback'],
+        actions: ['noteCaptured', 'fail', 'verifyChargeback', review('figures_differ')],
         description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
       },
       SALE_DENIED: {

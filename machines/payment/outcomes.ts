@@ -40,17 +40,13 @@ export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowM
   if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
   const sale = ownSale(outcome.sales, ownSaleId)
-  const duplicates = outcome.sales.filter(other => isLive(other) && other.references.saleId !== sale.references.saleId)
-  const duplicate = duplicates.find(({ isChargedBack }) => !isChargedBack) ?? duplicates[0]
+  const others = outcome.sales.filter(({ references }) => references.saleId !== sale.references.saleId)
+  const duplicates = others
+    .filter(isLive)
+    .map(({ references, isChargedBack }) => ({ saleId: references.saleId, isChargedBack }))
   const isOther = ownSaleId !== null && sale.references.saleId !== ownSaleId
-  return {
-    type: 'FOUND',
-    sale,
-    isOther,
-    duplicateSaleId: duplicate?.references.saleId ?? null,
-    ...(duplicate?.isChargedBack && { isDuplicateChargedBack: true }),
-    nowMs
-  }
+  const isOtherChargedBack = others.some(({ isChargedBack }) => isChargedBack)
+  return { type: 'FOUND', sale, isOther, duplicates, ...(isOtherChargedBack && { isOtherChargedBack }), nowMs }
 }
 
 /** The known one; else the first with money in it; else one that may still become live; else the last word. */

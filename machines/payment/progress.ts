@@ -59,7 +59,7 @@ export const noteCaptured: Change = ({ context, event }) => {
     ...authorisedBy(context, sale),
     ...noteVoidedElsewhere({ context, event }),
     capturedCents: Math.min(sale.capturedCents, terms.amountCents),
-    ...differingIf(isUnasked || isDiffering, figures)
+    ...differingIf(isUnasked || isDiffering || 'isRestCounted' in event, figures)
   }
 }
 

@@ -21,7 +21,7 @@ export interface Known extends Payment {
 
 export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
 /** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
-export type ReadRecord = FoundEvent & { readonly isRestCounted: boolean }
+export type ReadRecord = FoundEvent & { readonly isRestCounted?: true }
 export type Compare = (known: Known, answer: ReadRecord) => Finding
 
 const ofAuthorisation: Compare = (_, answer) => {
@@ -211,9 +211,9 @@ export const comparisons: Readonly<Record<string, Compare>> = {
 /** The finding `type` with what the record shows. */
 export function asFinding<T extends Finding['type']>(
   type: T,
-  { sale, nowMs }: FoundEvent
-): { type: T; sale: Sale; nowMs: number } {
-  return { type, sale, nowMs }
+  { sale, isRestCounted, nowMs }: ReadRecord
+): { type: T; sale: Sale; isRestCounted?: true; nowMs: number } {
+  return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
 }
 
 /** The window of a hold is over, and the record does not tell how it stands. */
@@ -229,8 +229,8 @@ export function contradicted(answer: FoundEvent, note?: string): Finding {
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
   const { notification } = known.progress
-  const isShown =
-    notification?.reported === 'chargeback' && (answer.sale.isChargedBack || answer.isDuplicateChargedBack)
+  const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
+  const isShown = notification?.reported === 'chargeback' && isChargeback
   const isUnshown = isSpecific(known) && !isShown
   if (isUnshown && isListedLater(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
   if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }

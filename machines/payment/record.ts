@@ -8,7 +8,7 @@ import { placeOf } from '../model.js'
 import { isLive } from '../network.js'
 import { conclusionOf } from './conclusions.js'
 import { contradictionIn } from './contradictions.js'
-import type { ConcludedEvent, Finding, FoundEvent, QueryEvent } from './events.js'
+import type { ConcludedEvent, Duplicate, Finding, FoundEvent, QueryEvent } from './events.js'
 import { listFor } from './progress.js'
 import {
   type Absent,
@@ -24,7 +24,7 @@ import {
   type Known,
   unclear
 } from './record-comparisons.js'
-import { voidedOf } from './sums.js'
+import { saleOf, voidedOf } from './sums.js'
 import { isBeyondHorizon, isTryDue, TRIES_MAX, voidsOf } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 
@@ -49,18 +49,23 @@ function ofAnswer(known: Known, answer: QueryEvent, compare: Compare): Finding {
   if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
   if (!isTold) return contradicted(answer, contradiction)
   const own = ofOwnSale(known, answer, compare)
-  return answer.duplicateSaleId === null || isOwnVoidedFirst(known, answer) ? own : besideDuplicate(known, answer, own)
+  const [duplicate, ...others] = answer.duplicates
+  if (duplicate === undefined || isOwnVoidedFirst(known, answer)) return own
+  return besideDuplicates(known, answer, own, [duplicate, ...others])
 }
 
 function ofOwnSale(known: Known, answer: FoundEvent, compare: Compare): Finding {
-  const { sale } = answer
-  const voided = voidedOf(sale, known.progress, expectedVoidedCents(known))
-  if (voided === undefined) return contradicted(answer)
-  const read = { ...answer, sale: { ...sale, voidedCents: voided.cents }, isRestCounted: voided.isRestCounted }
+  const { sale, nowMs } = answer
+  const context = { terms: known.terms, figures: known.progress }
+  const voided = voidedOf(sale, context, expectedVoidedCents(known))
+  // A chargeback counts, also where the voided amount says nothing.
+  if (voided === undefined && !sale.isChargedBack) return contradicted(answer)
+  const { cents = null, isRestCounted = false } = voided ?? {}
+  const read = { ...answer, sale: { ...sale, voidedCents: cents }, ...(isRestCounted && { isRestCounted }) } as const
   const finding = compare(known, read)
   if (finding.type === 'CONTRADICTED') return { ...finding, sale }
   if (finding.type !== 'LATE_SALE') return finding
-  switch (voiding(known, sale.references.saleId, sale.isChargedBack, answer.nowMs)) {
+  switch (voiding(known, { saleId: sale.references.saleId, isChargedBack: sale.isChargedBack }, nowMs)) {
     case 'now':
       return finding
     case 'later':
@@ -71,26 +76,24 @@ function ofOwnSale(known: Known, answer: FoundEvent, compare: Compare): Finding 
 }
 
 /** A duplicate is voided first. One that can't be is listed, and does not hide what happens to the sale of the payment. */
-function besideDuplicate(known: Known, answer: FoundEvent, own: Finding): Finding {
-  const { duplicateSaleId, nowMs } = answer
-  switch (voiding(known, duplicateSaleId, answer.isDuplicateChargedBack === true, nowMs)) {
-    case 'now':
-      return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId }
-    case 'later':
-      return isVerifying(known) && !ENDS_VERIFICATION.includes(own.type) ? own : voidedBefore(answer)
-    case 'never':
-      return isListed(known.progress) ? own : { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId: null }
+function besideDuplicates(
+  known: Known,
+  answer: FoundEvent,
+  own: Finding,
+  duplicates: readonly [Duplicate, ...Duplicate[]]
+): Finding {
+  const whens = duplicates.map(duplicate => ({ ...duplicate, when: voiding(known, duplicate, answer.nowMs) }))
+  const due = whens.find(({ when }) => when === 'now')
+  if (due !== undefined) return { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId: due.saleId }
+  if (whens.every(({ when }) => when === 'never')) {
+    return isListed(known.progress) ? own : { ...asFinding('DUPLICATE_SALE', answer), duplicateSaleId: null }
   }
+  if (isLapsed(known, answer)) return unclear(answer)
+  return isVerifying(known) && !ENDS_VERIFICATION.includes(own.type) ? own : voidedBefore(answer)
 }
 
 /** After these a payment does not look at the record again: not while a duplicate is to be voided. */
-const ENDS_VERIFICATION: readonly Finding['type'][] = [
-  'NOTHING_NEW',
-  'CONTRADICTED',
-  'SALE_GONE',
-  'HOLD_LAPSED',
-  'HOLD_UNCLEAR'
-]
+const ENDS_VERIFICATION: readonly Finding['type'][] = ['NOTHING_NEW', 'CONTRADICTED', 'SALE_GONE']
 
 function isVerifying({ progress }: Known): boolean {
   return progress.reconciliation === null
@@ -107,8 +110,7 @@ function isListed(progress: Known['progress']): boolean {
  */
 function voiding(
   { terms, progress, policy }: Known,
-  saleId: string | null,
-  isChargedBack: boolean,
+  { saleId, isChargedBack }: Duplicate,
   nowMs: number
 ): 'now' | 'later' | 'never' {
   if (isChargedBack || isAcceptedBefore(terms, policy)) return 'never'
@@ -118,7 +120,7 @@ function voiding(
 }
 
 function voidedBefore(answer: FoundEvent): Finding {
-  return { ...asFinding('RECORD_LAGS', answer), note: 'voided a moment ago' }
+  return { ...asFinding('RECORD_LAGS', answer), isVoided: true, note: 'voided a moment ago' }
 }
 
 /** Findings that leave it open whether the operation is booked. */
@@ -130,15 +132,19 @@ const OPEN: readonly Finding['type'][] = [
   'OPERATION_NOT_BOOKED'
 ]
 
-/** What an operator saw decides at the horizon, unless the record does. Until then nothing is sent. */
+/**
+ * What an operator saw decides at the horizon, unless the record does: also a live sale that is to be voided. Until then
+ * nothing is sent.
+ */
 function unlessConcluded({ progress, policy }: Known, finding: Finding): Finding | ConcludedEvent {
   const concluded = progress.reconciliation?.concluded ?? null
-  if (concluded === null || !OPEN.includes(finding.type)) return finding
+  const isOfLiveSale = finding.type === 'LATE_SALE' || finding.type === 'DUPLICATE_SALE' || 'isVoided' in finding
+  if (concluded === null || !(isOfLiveSale || OPEN.includes(finding.type))) return finding
   const { nowMs } = finding
   if (!isBeyondHorizon(progress.reconciliation, policy, nowMs)) {
     return { type: 'RECORD_LAGS', note: `an operator has seen it ${concluded.replace('_', ' ')}`, nowMs }
   }
-  return conclusionOf(progress, concluded === 'booked', nowMs)
+  return isOfLiveSale ? finding : conclusionOf(progress, concluded === 'booked', nowMs, saleOf(finding)?.isChargedBack)
 }
 
 /**
@@ -153,7 +159,8 @@ export function mayBeInEarlierAccount(createdAtMs: number, accountSinceMs: numbe
 function isOwnVoidedFirst(known: Known, { sale, nowMs }: FoundEvent): boolean {
   const { status, phase } = known.progress
   if (!isLive(sale) || phase === 'releasing') return isLive(sale)
-  return status === 'failed' && voiding(known, sale.references.saleId, sale.isChargedBack, nowMs) !== 'never'
+  const { references, isChargedBack } = sale
+  return status === 'failed' && voiding(known, { saleId: references.saleId, isChargedBack }, nowMs) !== 'never'
 }
 
 function ofAbsence(known: Known, answer: Absent): Finding {

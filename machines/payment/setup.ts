@@ -79,7 +79,7 @@ export const paymentSetup = base.extend({
     isLastRefund: ({ context: { figures } }) => figures.operation.amountCents >= refundableCents(figures),
     isPartlyRefunded: ({ context: { figures } }) => figures.refundedCents > 0,
     /** The record shows a chargeback. */
-    isChargedBack: ({ event }) => saleOf(event)?.isChargedBack === true,
+    isChargedBack: ({ event }) => saleOf(event)?.isChargedBack === true || 'isChargedBack' in event,
     /** No refund is left after the reversal. */
     isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
     /** Nothing of the corrected amount is left to refund. */
@@ -96,6 +96,7 @@ export const paymentSetup = base.extend({
     captureSale: effect,
     voidSale: effect,
     voidDuplicate: effect,
+    voidLateSale: effect,
     refundSale: effect,
     queryNetwork: effect,
     ...figureActions,

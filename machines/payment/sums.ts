@@ -34,25 +34,28 @@ export function authorizedCentsOf(
  */
 export function voidedOf(
   { status, amountCents, capturedCents, voidedCents }: Sale,
-  figures: Pick<Figures, 'capturedCents'>,
+  { terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>,
   expectedCents: readonly number[]
 ): { readonly cents: number | null; readonly isRestCounted: boolean } | undefined {
+  const knownCents = figures.capturedCents
   // The record of a voided sale may leave out what was captured.
-  const takenCents = capturedCents || figures.capturedCents
+  const takenCents = capturedCents || knownCents
   const isTaken = (status === 'captured' || status === 'voided') && takenCents > 0
   const plain = { cents: voidedCents, isRestCounted: false }
-  const lessCents = (voidedCents ?? 0) - (amountCents - takenCents)
-  if (voidedCents === null || !isTaken || lessCents < 0 || lessCents >= voidedCents) return plain
-  const less = { cents: lessCents, isRestCounted: true }
+  if (voidedCents === null || !isTaken) return plain
+  // What was captured may be shown less what was voided: then the payment knows the rest.
+  const restsCents = [amountCents - takenCents, knownCents === 0 ? 0 : authorizedCentsOf(terms, figures) - knownCents]
+  const readings = [0, ...restsCents.filter(restCents => restCents > 0)].map(restCents => voidedCents - restCents)
+  const possible = [...new Set(readings)].filter(cents => cents >= 0)
+  const read = (cents: number | undefined) =>
+    cents === undefined ? undefined : { cents, isRestCounted: cents !== voidedCents }
   // A sale is closed when all that was captured is given back.
-  const fitting = status === 'voided' ? [takenCents] : expectedCents
-  const [isPlainFitting, isLessFitting] = [fitting.includes(voidedCents), fitting.includes(lessCents)]
-  if (isPlainFitting && isLessFitting) return undefined
-  if (isPlainFitting || isLessFitting) return isPlainFitting ? plain : less
-  // No more can be given back than was captured. The record may show less of it than was: net amounts.
-  const mostCents = Math.max(takenCents, figures.capturedCents)
-  if (voidedCents <= mostCents) return plain
-  return lessCents <= mostCents ? less : undefined
+  const wanted = status === 'voided' ? [takenCents] : expectedCents
+  const fitting = possible.filter(cents => wanted.includes(cents))
+  if (fitting.length > 0) return fitting.length === 1 ? read(fitting[0]) : undefined
+  // No more can be given back than was captured.
+  const mostCents = Math.min(terms.amountCents, Math.max(takenCents, knownCents))
+  return read(possible.find(cents => cents <= mostCents))
 }
 
 /**

@@ -38,7 +38,10 @@ export class SeenFile {
   /** Begins to replace the file of this kind of process, unless an earlier write has not ended. */
   write(seen: Seen): void {
     this.#writing ??= this.#replace(seen)
-      .catch(() => undefined)
+      .catch(() => {
+        // The folder may be gone, and may be made again.
+        this.#making = null
+      })
       .finally(() => {
         this.#writing = null
       })

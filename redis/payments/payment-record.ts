@@ -22,6 +22,7 @@ import {
   type Reconciliation,
   type Refund,
   type RefusalCode,
+  type SaleVoids,
   type Voids
 } from '../../machines/model.js'
 import { paymentIdOfKey } from '../keys.js'
@@ -66,6 +67,8 @@ export const storedRefunds = many(
   })
 )
 
+const saleVoids = { times: [0], lastMs: [0], saleId: [null] } as const
+
 /** What a captured payment has comes first: the rest of its list is left out. */
 export const storedProgress = storedList<PaymentProgress>({
   status: [required],
@@ -101,7 +104,7 @@ export const storedProgress = storedList<PaymentProgress>({
   notification: [null, storedList<Notification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
   reviewReason: [null],
   authorizedCents: [null],
-  voids: [null, storedList<Voids>({ times: [0], lastMs: [0], saleId: [null] })]
+  voids: [null, storedList<Voids>({ ...saleVoids, ofOthers: [[], many(storedList<SaleVoids>(saleVoids))] })]
 })
 
 const storedHistory = many(

@@ -74,7 +74,7 @@ export class Installation {
   readonly #world: World
   readonly faults: Faults
   readonly #mutant: Exchange | null
-  readonly #isLockless: boolean
+  readonly isLockless: boolean
   readonly #isReplicated: boolean
   readonly #isTampered: boolean
   /** Null: all payments stay in Redis. */
@@ -89,7 +89,7 @@ export class Installation {
   constructor(world: World, faults: Faults, mutant: Exchange | null, options: InstallationOptions = {}) {
     const { isLockless = false, hasArchive = false, isReplicated = false, acquirer, settings = {} } = options
     this.#world = world
-    this.#isLockless = isLockless
+    this.isLockless = isLockless
     this.#isReplicated = isReplicated
     this.#isTampered = options.isTampered ?? false
     this.config = { ...simulatedConfig(hasArchive), ...settings }
@@ -270,7 +270,7 @@ export class Installation {
   }
 
   #lockOf(process: Process): PaymentLock {
-    if (this.#isLockless) return noLock
+    if (this.isLockless) return noLock
     return createPaymentLock([this.connect(process, this.secrets, 'lock')], lockTtlMs(this.config), this.#log)
   }
 

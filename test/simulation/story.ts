@@ -1,7 +1,7 @@
 /** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
 
 import type { CreateRequest } from '../../api/payments/payments-port.js'
-import { noTexts } from '../../machines/model.js'
+import { noTexts } from '../../machines/merchant-text-rules.js'
 import { orderIdOf } from '../../machines/network.js'
 import { paymentKeyOf } from '../../redis/keys.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens/tokens.js'

@@ -6,7 +6,7 @@
 import type { CreateRequest, PaymentsPort, RequestScope } from '../../api/payments/payments-port.js'
 import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
-import { noTexts } from '../../machines/model.js'
+import { noTexts } from '../../machines/merchant-text-rules.js'
 import { createCardDeclineStore } from '../../redis/cards/card-declines.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'

@@ -20,6 +20,8 @@ export interface Meaning {
   readonly status?: PaymentStatus
   readonly phase?: string | null
   readonly effect?: string | null
+  /** The sale of the effect. */
+  readonly voided?: string | undefined
   /** Null: all that was asked for. */
   readonly authorised?: number | null
   readonly captured?: number
@@ -84,7 +86,7 @@ export const LATER = NOW + policy.notFoundHorizonMs
 
 export function found(status: Sale['status'], sale: Partial<Sale> = {}, more: object = {}): EventInput {
   const closed = status === 'voided' ? { voidedCents: sale.capturedCents || 1_000 } : {}
-  return { type: 'FOUND', sale: aSale({ status, ...closed, ...sale }), isOther: false, duplicateSaleId: null, ...more }
+  return { type: 'FOUND', sale: aSale({ status, ...closed, ...sale }), isOther: false, duplicates: [], ...more }
 }
 
 /** Decisions by their names: the payment, or its status when it got there without trouble, the event, and what that means. */
@@ -116,6 +118,7 @@ function flat(decision: Decision): Meaning {
     status: progress.status,
     phase: progress.phase,
     effect: effect === null ? null : 'amountCents' in effect ? `${effect.kind} ${effect.amountCents}` : effect.kind,
+    voided: effect?.kind === 'void' ? effect.saleId : undefined,
     authorised: progress.authorizedCents,
     captured: progress.capturedCents,
     refunded: progress.refundedCents,

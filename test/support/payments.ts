@@ -1,8 +1,8 @@
 /** Builders with defaults: a test names what it is about, and nothing else. */
 import type { Command } from '../../machines/commands.js'
+import { noTexts } from '../../machines/merchant-text-rules.js'
 import {
   newPayment,
-  noTexts,
   type Payment,
   type PaymentProgress,
   type PaymentTerms,

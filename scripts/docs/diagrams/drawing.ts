@@ -21,7 +21,9 @@ export interface Drawing {
 export function drawingOf(chart: Chart, view: ChartView): Drawing {
   const shown = (path: string): string => (view.level === 'overview' ? topOf(path) : path)
   const steps = stepsOf(chart)
-    .filter(({ transition }) => ![transition.event, ...transition.actions].some(name => view.leftOut.includes(name)))
+    .filter(({ transition: { event, guard, actions } }) =>
+      [event, guard ?? '', ...actions].every(name => !view.leftOut.includes(name))
+    )
     .map(step => ({ ...step, from: shown(step.from), to: shown(step.to) }))
     .filter(({ from }) => view.states.includes(topOf(from)))
   const arrows = arrowsOf(

@@ -28,13 +28,13 @@ function sale(payment: Payment, status: Sale['status'], changes: Partial<Sale> =
 export function found(
   status: Sale['status'],
   changes: (payment: Payment) => Partial<Sale> = () => ({}),
-  duplicateSaleId: string | null = null
+  duplicateSaleId?: string
 ): Make {
   return (payment, nowMs) => ({
     type: 'FOUND',
     sale: sale(payment, status, changes(payment)),
     isOther: false,
-    duplicateSaleId,
+    duplicates: duplicateSaleId === undefined ? [] : [{ saleId: duplicateSaleId, isChargedBack: false }],
     nowMs
   })
 }

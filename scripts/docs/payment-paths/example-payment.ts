@@ -1,5 +1,6 @@
 /** The payment and the rules that the examples are about (payment-examples.ts). */
-import { newPayment, noTexts, type Payment } from '../../../machines/model.js'
+import { noTexts } from '../../../machines/merchant-text-rules.js'
+import { newPayment, type Payment } from '../../../machines/model.js'
 import type { Policy } from '../../../machines/payment/events.js'
 
 export const examplePolicy: Policy = {

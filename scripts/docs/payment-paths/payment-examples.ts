@@ -98,6 +98,11 @@ const examples: readonly Example[] = [
   ],
   ['FOUND/captured/silent', 'still without the refund, beyond the horizon', beyondHorizon(found('captured'))],
   ['FOUND/captured/disputed', 'found charged back', found('captured', () => ({ isChargedBack: true }))],
+  [
+    'FOUND/captured/disputed/silent',
+    'found charged back without the refund, beyond the horizon',
+    beyondHorizon(found('captured', () => ({ isChargedBack: true })))
+  ],
   ['FOUND/captured/undone', 'found with nothing refunded', onceShown(found('captured', () => ({ voidedCents: 0 })))],
   [
     'FOUND/captured/less',

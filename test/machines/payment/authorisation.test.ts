@@ -5,7 +5,7 @@ const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCap
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
-const duplicate = { duplicateSaleId: 'another-sale' }
+const duplicate = { duplicates: [{ saleId: 'another-sale', isChargedBack: false }] }
 const watched = { phase: 'watched' as const, reconciliation: aDoubt(NOW - policy.notFoundHorizonMs, { nextAtMs: NOW }) }
 
 const pending: Rows = {

@@ -15,7 +15,11 @@ const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('captur
 const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), reviewReason: 'figures_differ' })
 const denied = found('denied', { status: 'denied', capturedCents: 0 })
 const deniedStill: EventInput = { ...denied, nowMs: LATER }
-const deniedBesideAnother = found('denied', { status: 'denied', capturedCents: 0 }, { duplicateSaleId: 'sale-2' })
+const deniedBesideAnother = found(
+  'denied',
+  { status: 'denied', capturedCents: 0 },
+  { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }
+)
 const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
 const recordOf = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const refundInDoubt = (refundedCents = 0) =>

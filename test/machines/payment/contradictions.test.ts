@@ -142,10 +142,10 @@ const tables: Readonly<Record<string, Rows>> = {
     ]
   },
   'a record that counts the released rest of a hold as voided': {
-    'proves the capture of a part, and no refund': [
+    'proves the capture of a part, and no refund; it is listed, since others may have refunded as much': [
       inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 400) }),
       found('captured', { capturedCents: 400, voidedCents: 600 }),
-      { status: 'captured', captured: 400, refundable: 400, reviewReason: null }
+      { status: 'captured', captured: 400, refundable: 400, ...listed }
     ],
     'shows what others captured, and no refund': [
       inStatus('pre_authorized', { mode: 'manual', ...reported('change') }),
@@ -179,6 +179,14 @@ const tables: Readonly<Record<string, Rows>> = {
       }),
       found('voided', { capturedCents: 500, voidedCents: 500 }),
       { status: 'refunded', refunded: 500, refundable: 0 }
+    ],
+    'decides nothing about a refund when it also shows the captured amount less what was voided': [
+      refundInDoubt({
+        capturedCents: 700,
+        operation: { ...refundInDoubt().progress.operation, amountCents: 300 } as never
+      }),
+      { ...found('captured', { capturedCents: 400, voidedCents: 600 }), nowMs: LATER },
+      stays
     ],
     'can still not show more given back than was captured': [
       inStatus('captured', { capturedCents: 400, ...reported('own') }),

@@ -61,7 +61,7 @@ describe('decide', () => {
     const life = live(
       manual,
       { type: 'AMBIGUOUS', reason: 'cut' },
-      { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), isOther: false, duplicateSaleId: null },
+      { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), isOther: false, duplicates: [] },
       { type: 'CAPTURE', amountCents: null, idempotencyKey: 'key-of-the-capture' },
       { type: 'REJECTED', code: '842' },
       { type: 'NETWORK_NOTIFICATION' }
@@ -97,7 +97,7 @@ describe('decide', () => {
   it('counts the horizon from the last moment at which a request can have left', () => {
     const captured = live(aPayment(), { ...held, isCaptured: true })
     const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' }
-    const missing = { type: 'FOUND', sale: aSale(), isOther: false, duplicateSaleId: null }
+    const missing = { type: 'FOUND', sale: aSale(), isOther: false, duplicates: [] }
     const later = policy.notFoundHorizonMs
     const lost = { type: 'AMBIGUOUS', reason: 'cut' }
     const life = live(
@@ -123,7 +123,7 @@ describe('decide', () => {
       type: 'FOUND',
       sale: aSale({ status: 'authorised', capturedCents: 0 }),
       isOther: false,
-      duplicateSaleId: null
+      duplicates: []
     }
     const again = live(
       last(lost).payment,
@@ -173,8 +173,12 @@ describe('the sales of one order', () => {
     ] as const) {
       const event = queryEvent({ kind: 'found', sales: [...sales] }, known, 1)
       if (event.type !== 'FOUND') throw new Error(event.type)
-      const { sale, duplicateSaleId, isOther } = event
-      expect([sale.references.saleId, duplicateSaleId, isOther]).to.deep.equal([own, duplicate, known === 'x'])
+      const { sale, duplicates, isOther } = event
+      expect([sale.references.saleId, duplicates[0]?.saleId ?? null, isOther]).to.deep.equal([
+        own,
+        duplicate,
+        known === 'x'
+      ])
     }
   })
 })

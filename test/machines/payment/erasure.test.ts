@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type MerchantText, merchantTexts } from '../../../machines/model.js'
+import { type MerchantText, merchantTexts } from '../../../machines/merchant-text-rules.js'
 import { isBuyerErased, withoutBuyer } from '../../../machines/payment/erasure.js'
 import { aPayment, CREATED_MS, DAY_MS } from '../../support/payments.js'
 

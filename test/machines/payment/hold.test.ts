@@ -322,7 +322,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ],
     'is released when only a second sale is left, and queries that next': [
       releasing,
-      found('voided', {}, { duplicateSaleId: 'sale-2' }),
+      found('voided', {}, { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }),
       { phase: 'released', wake: 0 }
     ],
     'keeps its wake-up when poisoned': [releasing, { type: 'POISONED' }, { wake: 5_000, reviewReason: 'poisoned' }],

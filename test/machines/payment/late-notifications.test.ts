@@ -5,7 +5,7 @@ import { aDoubt, policy } from '../../support/payments.js'
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
 const reported = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
-const duplicate = { duplicateSaleId: 'sale-2' }
+const duplicate = { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
 /** A notification came a second ago. */
 const recent = { phase: 'watched' as const, reconciliation: aDoubt(NOW - 1_000, { tries: 0, attempts: 1 }) }

@@ -23,7 +23,7 @@ const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [
 const LONG_AGO = NOW - policy.reconcileListAfterMs
 const recordOf = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
-const duplicate = { duplicateSaleId: 'sale-2' }
+const duplicate = { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })

@@ -64,7 +64,7 @@ describe('the schedule of reconciliation', () => {
         payment = taken(payment, { type: 'AMBIGUOUS', reason: 'http_500', nowMs })
       }
       nowMs = wakeAtMs(payment.progress) ?? nowMs
-      payment = taken(payment, { type: 'FOUND', sale, isOther: false, duplicateSaleId: null, nowMs })
+      payment = taken(payment, { type: 'FOUND', sale, isOther: false, duplicates: [], nowMs })
     }
     const minutes = sentMs.map(ms => Math.round(ms / 6_000) / 10)
     expect(minutes).to.deep.equal([0, 0.1, 1.4, 6.4, 76.4, 206.4])
@@ -74,7 +74,7 @@ describe('the schedule of reconciliation', () => {
   it('asks seldom about what is listed for its age: an operator or a notification has it asked', () => {
     const listAfterMs = policy.reconcileListAfterMs
     let payment = taken(aPayment(), { type: 'AMBIGUOUS', reason: 'cut', nowMs: CREATED_MS })
-    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), isOther: false, duplicateSaleId: null }
+    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), isOther: false, duplicates: [] }
     const answered = (nowMs: number) => taken(payment, { ...unfinished, nowMs } as PaymentEvent)
     const asked = { before: 0, after: 0 }
     while (asked.after < 4) {

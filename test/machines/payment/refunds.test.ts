@@ -91,7 +91,7 @@ describe('the refunds of a payment', () => {
     const returned = after(
       captured(),
       { type: 'NETWORK_NOTIFICATION', reported: 'change' },
-      found('captured', {}, { duplicateSaleId: 'sale-2' }),
+      found('captured', {}, { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }),
       approved
     )
     expect(returned.progress.refunds).to.deep.equal([])

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
 import { decide, wakeAtMs, wakeEvent } from '../../../machines/payment/decide.js'
-import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
+import type { Effect, FoundEvent, PaymentEvent } from '../../../machines/payment/events.js'
 import { inStatus, NOW } from '../../support/decisions.js'
 import { aPayment, aSale, policy as quickPolicy } from '../../support/payments.js'
 
@@ -28,7 +28,7 @@ function lived(
   answer: object,
   record: Record,
   forMs: number,
-  duplicateSaleId: string | null = null
+  duplicates: FoundEvent['duplicates'] = []
 ): Life {
   let payment = aPayment({ terms: { captureMode: 'manual' }, progress })
   let nowMs = NOW
@@ -50,7 +50,7 @@ function lived(
       effect = take(wakeEvent(payment.progress, nowMs))
     } else if (effect.kind === 'query') {
       nowMs += 50
-      effect = take({ type: 'FOUND', sale: aSale(record(nowMs, sentMs.length)), isOther: false, duplicateSaleId })
+      effect = take({ type: 'FOUND', sale: aSale(record(nowMs, sentMs.length)), isOther: false, duplicates })
     } else {
       sentMs.push(nowMs - NOW)
       nowMs += 200
@@ -166,7 +166,7 @@ describe('the hold of an expired payment whose void is refused', () => {
       ...expired,
       status: 'expired',
       phase: 'releasing',
-      voids: { times: 1, lastMs: NOW, saleId: null }
+      voids: { times: 1, lastMs: NOW, saleId: null, ofOthers: [] }
     } as const
     let payment = aPayment({ terms: { captureMode: 'manual' }, progress: releasing })
     const take = (event: PaymentEvent): Effect | null => {
@@ -176,7 +176,7 @@ describe('the hold of an expired payment whose void is refused', () => {
       return decision.effect
     }
     for (const atMs of [100, 200, 300]) take({ type: 'RESUMED', nowMs: NOW + atMs })
-    const stillHeld = { type: 'FOUND', sale: aSale(held(0, 0)), isOther: false, duplicateSaleId: null } as const
+    const stillHeld = { type: 'FOUND', sale: aSale(held(0, 0)), isOther: false, duplicates: [] } as const
     expect(take({ ...stillHeld, nowMs: NOW + 4_000 })).to.equal(null)
     expect(take({ ...stillHeld, nowMs: NOW + 5_000 })).to.include({ kind: 'void' })
   })
@@ -224,7 +224,9 @@ describe('the void of a duplicate that the record goes on to show', () => {
   it('is sent again after 5 s at the earliest, a few times only, and the payment is listed', () => {
     const told = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
     const voided = { type: 'APPROVED', isCaptured: false, references: aSale().references }
-    const { sentMs, payment } = lived(inStatus('captured').progress, told, voided, paid, days(5), 'sale-2')
+    const { sentMs, payment } = lived(inStatus('captured').progress, told, voided, paid, days(5), [
+      { saleId: 'sale-2', isChargedBack: false }
+    ])
     const gaps = sentMs.slice(1).map((ms, index) => ms - (sentMs[index] ?? 0))
     expect(sentMs.length).to.be.within(2, 6)
     expect(Math.min(...gaps)).to.be.at.least(5_000)
@@ -232,7 +234,12 @@ describe('the void of a duplicate that the record goes on to show', () => {
   })
 
   it('may leave a second after it was decided: the next one counts from there', () => {
-    const found = { type: 'FOUND', sale: aSale(), isOther: false, duplicateSaleId: 'sale-2' } as const
+    const found = {
+      type: 'FOUND',
+      sale: aSale(),
+      isOther: false,
+      duplicates: [{ saleId: 'sale-2', isChargedBack: false }]
+    } as const
     const first = decide(aPayment({ progress: inStatus('captured').progress }), { ...found, nowMs: NOW }, policy)
     if (first.kind === 'refused') throw new Error('refused')
     const effectAt = (nowMs: number) => {

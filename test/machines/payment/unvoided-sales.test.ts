@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
-import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
+import type { Effect, FoundEvent, PaymentEvent } from '../../../machines/payment/events.js'
 import { queryEvent } from '../../../machines/payment/outcomes.js'
 import {
   describeRows,
@@ -17,11 +17,11 @@ import {
 import { aPayment, aSale, DAY_MS, policy, references } from '../../support/payments.js'
 
 const DUPLICATE = 'sale-2'
-const beside = { duplicateSaleId: DUPLICATE }
-const chargedBack = { ...beside, isDuplicateChargedBack: true }
+const beside = { duplicates: [{ saleId: DUPLICATE, isChargedBack: false }] }
+const chargedBack = { duplicates: [{ saleId: DUPLICATE, isChargedBack: true }] }
 const noSale = { saleId: null, tid: null, nsu: null, authorizationCode: null }
 const voided = (times: number, saleId: string | null = DUPLICATE): Partial<PaymentProgress> => ({
-  voids: { times, lastMs: NOW - 9 * DAY_MS, saleId }
+  voids: { times, lastMs: NOW - 9 * DAY_MS, saleId, ofOthers: [] }
 })
 
 /** Takes the event, and the same answer as long as it is asked for. */
@@ -82,13 +82,13 @@ describe('a duplicate that is not voided', () => {
       { status: 'captured', effect: 'query', reviewReason: 'duplicate_sale' }
     ],
     'takes over a chargeback of its own sale while the next void of the duplicate is not due': [
-      inStatus('captured', { voids: { times: 1, lastMs: NOW, saleId: DUPLICATE } }),
+      inStatus('captured', { voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] } }),
       found('captured', { isChargedBack: true }, beside),
       { status: 'charged_back' }
     ],
     'goes on looking while the next void of the duplicate is not due': [
       inStatus('captured', {
-        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE },
+        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] },
         notification: { sinceMs: NOW - DAY_MS, attempts: 3, nextAtMs: NOW, reported: 'change' }
       }),
       found('captured', {}, beside),
@@ -96,16 +96,33 @@ describe('a duplicate that is not voided', () => {
     ]
   })
 
-  it('is the last of several: one that can be voided comes first', () => {
-    const sale = (saleId: string, isChargedBack = false) =>
-      aSale({ references: { ...references, saleId }, isChargedBack })
-    const sales = [sale('own'), sale('disputed', true), sale('plain')] as const
-    expect(queryEvent({ kind: 'found', sales }, 'own', NOW)).to.include({ duplicateSaleId: 'plain' })
-    const [own, disputed] = sales
-    expect(queryEvent({ kind: 'found', sales: [own, disputed] }, 'own', NOW)).to.include({
-      duplicateSaleId: 'disputed',
-      isDuplicateChargedBack: true
-    })
+  describeRows('of several duplicates', {
+    'does not keep another one from being voided': [
+      inStatus('captured', voided(6)),
+      found('captured', {}, { duplicates: [...beside.duplicates, { saleId: 'sale-3', isChargedBack: false }] }),
+      { effect: 'void' }
+    ],
+    'is not voided again after another one was': [
+      inStatus('captured', {
+        reviewReason: 'duplicate_sale',
+        voids: {
+          times: 1,
+          lastMs: NOW - DAY_MS,
+          saleId: 'sale-3',
+          ofOthers: [{ times: 6, lastMs: NOW - DAY_MS, saleId: DUPLICATE }]
+        }
+      }),
+      found('captured', {}, beside),
+      { effect: null }
+    ]
+  })
+
+  it('is each live sale beside that of the payment', () => {
+    const sale = (saleId: string, more: object = {}) => aSale({ references: { ...references, saleId }, ...more })
+    const sales = [sale('own'), sale('disputed', { isChargedBack: true }), sale('gone', { status: 'voided' })] as const
+    const { duplicates, isOtherChargedBack } = queryEvent({ kind: 'found', sales }, 'own', NOW) as FoundEvent
+    expect(isOtherChargedBack).to.equal(true)
+    expect(duplicates).to.deep.equal([{ saleId: 'disputed', isChargedBack: true }])
   })
 })
 
@@ -130,9 +147,30 @@ const tables: Readonly<Record<string, Rows>> = {
       { effect: null }
     ],
     'are over when the network says that it is too late': [
-      inStatus('captured', { voids: { times: 1, lastMs: NOW, saleId: DUPLICATE }, reviewReason: 'duplicate_sale' }),
+      inStatus('captured', {
+        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] },
+        reviewReason: 'duplicate_sale'
+      }),
       { type: 'REJECTED', code: '101', isTooLate: true },
       { effect: null, isChanged: true }
+    ]
+  },
+  'another sale of a failed payment than the one that it knows': {
+    'is the one that is voided': [
+      inStatus('failed', { references }),
+      found('captured', { references: { ...references, saleId: 'sale-3' } }, { isOther: true }),
+      { status: 'failed', effect: 'void', voided: 'sale-3' }
+    ]
+  },
+  'a hold that is due while the next void of a duplicate is not': {
+    'is released as soon as that is clear, and not looked at again and again until then': [
+      inStatus('pre_authorized', {
+        mode: 'manual',
+        expiresAtMs: NOW - 1,
+        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] }
+      }),
+      found('authorised', { capturedCents: 0 }, beside),
+      { status: 'expired', phase: 'releasing', effect: null, wake: 2_000 }
     ]
   },
   'a sale with a chargeback': {
@@ -149,7 +187,7 @@ const tables: Readonly<Record<string, Rows>> = {
     'gets no second try of a refund in doubt, which ends at the horizon': [
       inStatus('refunding', inDoubt('refund', 300)),
       { ...found('captured', { isChargedBack: true }), nowMs: LATER },
-      { status: 'captured', effect: null, result: 'failed', error: 'provider_rejected', reported: 'own' }
+      { status: 'charged_back', effect: null, result: 'failed', error: 'provider_rejected' }
     ],
     'gets none before the horizon either': [
       inStatus('refunding', inDoubt('refund', 300)),
@@ -164,7 +202,25 @@ const tables: Readonly<Record<string, Rows>> = {
     'is looked at again at once when it proves an authorisation': [
       'unknown',
       found('captured', { isChargedBack: true }),
-      { status: 'captured', reported: 'change', wake: 0 }
+      { status: 'captured', result: 'succeeded', reported: 'change', wake: 0 }
+    ],
+    'is looked at again at once when it proves a capture': [
+      inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) }),
+      found('captured', { isChargedBack: true, capturedCents: 600 }),
+      { status: 'captured', result: 'succeeded', reported: 'change', wake: 0 }
+    ],
+    'takes no refund any more after an operator has seen one booked': [
+      inStatus('refunding', {
+        ...inDoubt('refund', 300),
+        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'booked' } as never
+      }),
+      { ...found('captured', { isChargedBack: true }), nowMs: LATER },
+      { status: 'charged_back', result: 'succeeded', refunded: 300 }
+    ],
+    'is charged back, also when its voided amount says nothing': [
+      inStatus('captured', { capturedCents: 400 }),
+      found('captured', { isChargedBack: true, capturedCents: 400, voidedCents: 1_400 }),
+      { status: 'charged_back' }
     ]
   },
   'a live sale that an operator has seen not booked': {
@@ -176,6 +232,21 @@ const tables: Readonly<Record<string, Rows>> = {
       }),
       { ...found('captured'), nowMs: LATER },
       { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
+    ],
+    'is not passed over while the next void of its duplicate is not due': [
+      inStatus('unknown', {
+        voids: { times: 1, lastMs: LATER, saleId: DUPLICATE, ofOthers: [] },
+        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+      }),
+      { ...found('captured', {}, beside), nowMs: LATER },
+      { status: 'unknown', effect: null }
+    ],
+    'is not voided before the horizon': [
+      inStatus('unknown', {
+        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+      }),
+      found('captured', {}, beside),
+      { status: 'unknown', effect: null }
     ],
     'is voided first when it is a duplicate': [
       inStatus('unknown', {

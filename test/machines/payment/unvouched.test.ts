@@ -148,8 +148,8 @@ describe('an operation on a payment of unvouched data', () => {
 describe('a sale of a payment from before the data came back', () => {
   for (const [status, record, reason] of [
     ['failed', found('captured'), 'sale_after_failure'],
-    ['captured', found('captured', {}, { duplicateSaleId: 'sale-2' }), 'duplicate_sale'],
-    ['unknown', found('captured', {}, { duplicateSaleId: 'sale-2' }), 'duplicate_sale']
+    ['captured', found('captured', {}, { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }), 'duplicate_sale'],
+    ['unknown', found('captured', {}, { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }), 'duplicate_sale']
   ] as const) {
     it(`is listed and not voided: ${status}, ${reason}`, () => {
       const payment = old(inStatus(status))

@@ -1,12 +1,7 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../../machines/commands.js'
-import {
-  type MerchantTexts,
-  noTexts,
-  type Payment,
-  type PaymentProgress,
-  type PaymentTerms
-} from '../../../machines/model.js'
+import { type MerchantTexts, noTexts } from '../../../machines/merchant-text-rules.js'
+import type { Payment, PaymentProgress, PaymentTerms } from '../../../machines/model.js'
 import { paymentKeyOf } from '../../../redis/keys.js'
 import { decodePayment, encodePayment, storedResult } from '../../../redis/payments/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../../support/payments.js'
@@ -79,7 +74,7 @@ const full: Payment = {
       notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
       reviewReason: 'figures_differ',
       authorizedCents: 8,
-      voids: { times: 9, lastMs: 10, saleId: 'sale-2' }
+      voids: { times: 9, lastMs: 10, saleId: 'sale-2', ofOthers: [{ times: 1, lastMs: 2, saleId: 'sale-3' }] }
     }
   }),
   version: 7,

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { newPayment, noTexts } from '../../../machines/model.js'
+import { noTexts } from '../../../machines/merchant-text-rules.js'
+import { newPayment } from '../../../machines/model.js'
 import type { StatusChange } from '../../../machines/status-change.js'
 import type { Conclusion } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'

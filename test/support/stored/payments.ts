@@ -1,5 +1,6 @@
 /** Payments whose records were stored by this format (test/redis/payments/stored-records.test.ts). Never change one: add another. */
-import { noTexts, type Payment } from '../../../machines/model.js'
+import { noTexts } from '../../../machines/merchant-text-rules.js'
+import type { Payment } from '../../../machines/model.js'
 
 export const STORED_ID = '0197f3a2-1b2c-7def-8abc-01234567a003'
 const DAY_MS = 24 * 3_600_000
