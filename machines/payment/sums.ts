@@ -43,19 +43,21 @@ export function voidedOf(
   const isTaken = (status === 'captured' || status === 'voided') && takenCents > 0
   const plain = { cents: voidedCents, isRestCounted: false }
   if (voidedCents === null || !isTaken) return plain
-  // What was captured may be shown less what was voided: then the payment knows the rest.
-  const restsCents = [amountCents - takenCents, knownCents === 0 ? 0 : authorizedCentsOf(terms, figures) - knownCents]
-  const readings = [0, ...restsCents.filter(restCents => restCents > 0)].map(restCents => voidedCents - restCents)
-  const possible = [...new Set(readings)].filter(cents => cents >= 0)
-  const read = (cents: number | undefined) =>
-    cents === undefined ? undefined : { cents, isRestCounted: cents !== voidedCents }
-  // A sale is closed when all that was captured is given back.
-  const wanted = status === 'voided' ? [takenCents] : expectedCents
-  const fitting = possible.filter(cents => wanted.includes(cents))
-  if (fitting.length > 0) return fitting.length === 1 ? read(fitting[0]) : undefined
   // No more can be given back than was captured.
   const mostCents = Math.min(terms.amountCents, Math.max(takenCents, knownCents))
-  return read(possible.find(cents => cents <= mostCents))
+  // What was captured is shown less what was voided, or the amount is: then only the payment knows the rest.
+  const isNet = takenCents < knownCents
+  const isRestKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
+  const restsCents = [amountCents - takenCents, isRestKnown ? authorizedCentsOf(terms, figures) - knownCents : 0]
+  const readings = [0, ...restsCents.filter(restCents => restCents > 0)].map(restCents => voidedCents - restCents)
+  const possible = [...new Set(readings)].filter(cents => cents >= 0 && cents <= mostCents)
+  // A sale is closed when all that was captured is given back.
+  const wanted = status === 'voided' ? [mostCents] : expectedCents
+  const isBeyond = (cents: number): boolean => isNet && wanted.length > 1 && cents > Math.max(...wanted)
+  const fitting = possible.filter(cents => wanted.includes(cents) || isBeyond(cents))
+  const [cents] = fitting.length > 0 ? fitting : possible
+  if (cents === undefined || fitting.length > 1) return undefined
+  return { cents, isRestCounted: cents !== voidedCents }
 }
 
 /**
