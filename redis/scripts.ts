@@ -133,7 +133,7 @@ export function defineScript(name: ScriptName): Script {
       throw error
     }
   }
-  return Object.hasOwn(scriptSteps, name)
+  return scriptSteps.some(step => step === name)
     ? (redis, keys, args) => withCrashPoints(name, () => run(redis, keys, args))
     : run
 }
