@@ -5,6 +5,7 @@ import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/n
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
 import { VOID_GAP_MS } from '../../machines/payment/tries.js'
+import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { VaultError } from '../../vault/vault-error.js'
 import type { CommandRun } from './command-run.js'
@@ -141,15 +142,9 @@ async function untilSent(
 }
 
 /** Ends at once when the lease is lost. */
-function pause(ms: number, lease: Lease): Promise<void> {
-  return new Promise(resolve => {
-    if (lease.isLost()) return resolve()
-    const end = (): void => {
-      clearTimeout(timer)
-      stopListening()
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    const stopListening = lease.onLost(end)
-  })
+async function pause(ms: number, lease: Lease): Promise<void> {
+  const lost = new AbortController()
+  const stopListening = lease.onLost(() => lost.abort())
+  if (!lease.isLost()) await delay(ms, lost.signal)
+  stopListening()
 }
