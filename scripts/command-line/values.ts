@@ -1,5 +1,5 @@
 /** Readers of option values. Each throws what it expects. */
-import { closeSync, openSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { messageOf } from '../../runtime/message-of.js'
@@ -12,16 +12,8 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
   return text => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
-    throw new InvalidArgumentError(`Give a whole number ${rangeText(min, max)}.`)
-  }
-}
-
-/** A number, such as 0.5, from `min` to `max`. */
-export function decimalNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueReader<number> {
-  return text => {
-    const value = /^\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    throw new InvalidArgumentError(`Give a number ${rangeText(min, max)}.`)
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+    throw new InvalidArgumentError(`Give a whole number ${range}.`)
   }
 }
 
@@ -69,18 +61,4 @@ export const port: ValueReader<number> = wholeNumber(0, 65_535)
 export function folder(text: string): string {
   if (statSync(text, { throwIfNoEntry: false })?.isDirectory()) return resolve(text)
   throw new InvalidArgumentError('There is no such folder.')
-}
-
-/** A file to append to, created if missing. Fails before the work begins when it can't be written. */
-export function logFile(text: string): string {
-  try {
-    closeSync(openSync(text, 'a'))
-    return resolve(text)
-  } catch (error) {
-    throw new InvalidArgumentError(`It cannot be written: ${messageOf(error)}.`)
-  }
-}
-
-function rangeText(min: number, max: number): string {
-  return max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
 }

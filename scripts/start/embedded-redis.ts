@@ -4,13 +4,12 @@
  * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only one
  * writes no snapshot, no append-only file and no crash report, which would quote a command.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
-import { type EmbeddedServer, GUARD, serverEnvironment, startServer } from './embedded-server.js'
-import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
+import { type EmbeddedServer, GUARD, startServer } from './embedded-server.js'
+import type { Ending } from './process-group.js'
 import type { RedisBinary } from './redis-binary.js'
 
 export type RedisKind = 'redis' | 'secrets-redis'
@@ -18,28 +17,6 @@ export type RedisKind = 'redis' | 'secrets-redis'
 const ARGUMENTS: Record<RedisKind, readonly string[]> = {
   redis: ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
   'secrets-redis': ['--appendonly', 'no', '--crash-log-enabled', 'no', '--crash-memcheck-enabled', 'no']
-}
-
-/** A server without a supervisor. It ends with this process, also after a crash. */
-export function spawnRedis(binary: RedisBinary, args: readonly string[]): ChildProcess {
-  return spawn('sh', ['-c', GUARD, 'sh', binary.file, ...args], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: serverEnvironment(binary.libraryPath)
-  })
-}
-
-/** The same in a process group of its own. Its configuration is in `args`. */
-export function startRedisGroup(
-  binary: RedisBinary,
-  args: readonly string[],
-  options: Pick<Parameters<typeof startGroup>[0], 'cwd' | 'user' | 'onOutput'>
-): Promise<ProcessGroup> {
-  return startGroup({
-    script: GUARD,
-    args: [binary.file, ...args],
-    env: serverEnvironment(binary.libraryPath),
-    ...options
-  })
 }
 
 /** Loading an append-only file of 10 GB takes about a minute. */

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { vendorDir } from '../../scripts/start/databases.js'
-import { startRedisGroup } from '../../scripts/start/embedded-redis.js'
 import { freePort } from '../../scripts/start/ports.js'
 import type { ProcessGroup } from '../../scripts/start/process-group.js'
 import { obtainRedis, type RedisBinary } from '../../scripts/start/redis-binary.js'
 import { until } from '../support/conditions.js'
+import { startRedisGroup } from '../support/redis-servers.js'
 
 const SCRIPT = resolve('deploy/rotate-redis-password.sh')
 const PASSWORDS = { api: 'first-of-api', tokens: 'first-of-tokens', administrator: 'first-of-administrator' }

@@ -6,7 +6,8 @@ import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stopOnSignals } from '../../scripts/command-line/ending.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
-import { decimalNumber, listOf, logFile, oneOf, wholeNumber } from '../../scripts/command-line/values.js'
+import { listOf, oneOf, wholeNumber } from '../../scripts/command-line/values.js'
+import { decimalNumber, logFile } from '../support/option-values.js'
 import { runLiveDrill, type StepResult, stepNames } from './run-drill.js'
 
 interface DrillArguments {

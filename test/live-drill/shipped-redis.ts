@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { findOnPath, isExecutable, runToEnd } from '../../scripts/start/apt-packages.js'
-import { startRedisGroup } from '../../scripts/start/embedded-redis.js'
 import type { TlsMaterial } from '../../scripts/start/loopback-tls.js'
 import { freePort } from '../../scripts/start/ports.js'
 import type { Ending, ProcessGroup } from '../../scripts/start/process-group.js'
 import type { RedisBinary } from '../../scripts/start/redis-binary.js'
+import { startRedisGroup } from '../support/redis-servers.js'
 import type { UnixUsers } from './unix-users.js'
 
 export interface ShippedRedisOptions {

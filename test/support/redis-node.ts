@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { spawnRedis } from '../../scripts/start/embedded-redis.js'
 import { freePort } from '../../scripts/start/ports.js'
 import type { RedisBinary } from '../../scripts/start/redis-binary.js'
+import { spawnRedis } from './redis-servers.js'
 
 /** The settings of every durable node (docs/REDIS.md, Settings). */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', '']

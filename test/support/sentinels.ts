@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { spawnRedis } from '../../scripts/start/embedded-redis.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis, type RedisBinary } from '../../scripts/start/redis-binary.js'
 import { until } from './conditions.js'
 import { RedisNode } from './redis-node.js'
+import { spawnRedis } from './redis-servers.js'
 
 const MASTER_NAME = 'payments'
 const SENTINELS = 3

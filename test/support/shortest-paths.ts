@@ -7,7 +7,14 @@ import { getShortestPaths } from 'xstate/graph'
 import { placeOf } from '../../machines/model.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { voidedElsewhereCents } from '../../machines/payment/sums.js'
-import { firstWorld, happen, possibleEvents, type World } from '../../scripts/docs/payment-paths/payment-world.js'
+import { exampleEvents } from '../../scripts/docs/payment-paths/payment-examples.js'
+import {
+  firstWorld,
+  happen,
+  isTimely,
+  nextMomentMs,
+  type World
+} from '../../scripts/docs/payment-paths/payment-world.js'
 
 type CaptureMode = 'auto' | 'manual'
 
@@ -55,6 +62,14 @@ export const allEdges = oncePerMode(captureMode =>
     }))
   })
 )
+
+/** The examples that could come now and would be taken, each as the event that it would be. */
+function possibleEvents(world: World): PaymentEvent[] {
+  return exampleEvents
+    .filter(example => isTimely(example, world))
+    .map(example => example.event(world.payment, nextMomentMs(world)))
+    .filter(event => happen(world, event).decision.kind === 'taken')
+}
 
 /** Generating takes most of a second, and gives the same paths each time. */
 function oncePerMode(make: (captureMode: CaptureMode) => PaymentPath[]): (captureMode: CaptureMode) => PaymentPath[] {

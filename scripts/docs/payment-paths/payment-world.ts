@@ -8,7 +8,7 @@ import type { Payment } from '../../../machines/model.js'
 import { type Decision, decide, wakeAtMs } from '../../../machines/payment/decide.js'
 import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
 import { examplePayment, examplePolicy } from './example-payment.js'
-import { type ExampleEvent, exampleEvents } from './payment-examples.js'
+import type { ExampleEvent } from './payment-examples.js'
 
 export interface World {
   readonly payment: Payment
@@ -60,14 +60,6 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
 /** The wake-up of a hold fires at the end of its window, unless something was reported. */
 function isWakeUpQuery({ progress }: Payment): boolean {
   return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
-}
-
-/** The examples that could come now and would be taken, each as the event that it would be. */
-export function possibleEvents(world: World): PaymentEvent[] {
-  return exampleEvents
-    .filter(example => isTimely(example, world))
-    .map(example => example.event(world.payment, nextMomentMs(world)))
-    .filter(event => happen(world, event).decision.kind === 'taken')
 }
 
 type EventType = PaymentEvent['type']

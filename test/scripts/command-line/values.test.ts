@@ -3,15 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import {
-  decimalNumber,
-  folder,
-  listOf,
-  logFile,
-  oneOf,
-  port,
-  wholeNumber
-} from '../../../scripts/command-line/values.js'
+import { folder, listOf, oneOf, port, wholeNumber } from '../../../scripts/command-line/values.js'
+import { decimalNumber, logFile } from '../../support/option-values.js'
 
 describe('values of options', () => {
   it('are numbers within their bounds, which the error names', () => {
@@ -29,7 +22,7 @@ describe('values of options', () => {
   })
 
   it('are lists with commas; the error names the invalid part', () => {
-    expect(listOf(decimalNumber(0))('0.5,1,2')).to.deep.equal([0.5, 1, 2])
+    expect(listOf(decimalNumber(0, 100))('0.5,1,2')).to.deep.equal([0.5, 1, 2])
     expect(() => listOf(wholeNumber(1))('1000,x')).to.throw('"x" is wrong. Give a whole number of at least 1.')
     expect(() => listOf(wholeNumber(1))('1,,2')).to.throw('"" is wrong. ')
   })

@@ -11,12 +11,12 @@ import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
 import { findOnPath, runToEnd } from '../../../scripts/start/apt-packages.js'
 import { demoCard, demoCustomer } from '../../../scripts/start/demo-customer.js'
-import { startRedisGroup } from '../../../scripts/start/embedded-redis.js'
 import { bareEnvironment, serviceUrls } from '../../../scripts/start/environment.js'
 import { freePort, portVariables } from '../../../scripts/start/ports.js'
 import type { ProcessGroup } from '../../../scripts/start/process-group.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { Service } from '../../../scripts/start/service.js'
+import { startRedisGroup } from '../../support/redis-servers.js'
 import { composeEnvironment } from '../../support/ways-to-run.js'
 
 const OPERATOR = resolve('dist/scripts/operator/operator.js')
