@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -18,6 +18,21 @@ describe('the memory of a host', () => {
       return names.filter(name => name.endsWith('.json')).length === 2
     })
     expect(await new SeenFile(dataDir, 'payments', 'own').readAll()).to.deep.equal([seen])
+    await rm(dir, { recursive: true })
+  })
+
+  it('is written again once its folder can be made', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'payments-seen-'))
+    const dataDir = join(dir, 'data')
+    await writeFile(dataDir, 'in the way')
+    const file = new SeenFile(dataDir, 'api', 'own')
+    file.write(seen)
+    expect(await file.readAll()).to.deep.equal([])
+    await rm(dataDir)
+    await until('it is written', async () => {
+      file.write(seen)
+      return (await file.readAll()).length === 1
+    })
     await rm(dir, { recursive: true })
   })
 
