@@ -73,13 +73,13 @@ function refundFailed(description: string) {
   ] as const
 }
 
-/** The record shows a chargeback as well: no further refund comes before that is known. */
+/** Before the transitions of a refund that ended: the merchant must not refund again before the chargeback is known. */
 function toChargedBackWith(...actions: ('noteRefunded' | 'succeed' | 'fail')[]) {
   return {
     guard: 'isChargedBack',
     target: '#payment.charged_back',
     actions: [...actions, 'verifyLater'],
-    description: 'The same, and the record shows a chargeback: no further refund.'
+    description: 'The refund ended so, and the record shows a chargeback as well: no further one.'
   } as const
 }
 
