@@ -6,7 +6,10 @@ import type { Payment } from '../machines/model.js'
 import type { ListQuery, PaymentPage } from '../redis/payments/payments.js'
 
 export interface PaymentArchive {
-  /** Durable on return. A row with a newer version stays as it is, unless the payment changed hours after it; payments of any merchants and months. */
+  /**
+   * Durable on return. A row with a newer version stays as it is, unless the payment changed hours after it. Payments of any
+   * merchants and months.
+   */
   put(payments: readonly Payment[]): Promise<void>
   /** The payment as it was when it left Redis. Null: it never did. */
   find(paymentId: string): Promise<Payment | null>

@@ -30,7 +30,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * The event, when one of the secrets signed it. Throws `WebhookError`, and `TypeError` for arguments with which nothing can be verified.
+ * The event, when one of the secrets signed it. Throws `WebhookError`, and `TypeError` for arguments with which nothing can be
+ * verified.
  *
  * @param rawBody the bytes as they arrived, or their text: printing parsed JSON again changes them
  * @param header of `X-Service-Signature`, as `request.headers` of Node has it. During a rotation it has a signature for each

@@ -14,7 +14,7 @@ import { rejectedFieldsOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'
 
 /** When to read a payment in progress again, in seconds: the first reconciliation is due then. */
-const RETRY_AFTER_S = 2
+export const RETRY_AFTER_S = 2
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
 

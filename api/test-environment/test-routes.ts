@@ -14,9 +14,9 @@ import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route
 import { parserOf } from '../http/schema.js'
 import { ServiceError } from '../http/service-error.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
+import { RETRY_AFTER_S } from '../payments/submission-presenter.js'
 
 const POLL_MS = 25
-const RETRY_AFTER_S = '2'
 
 /** The statuses in which an action is allowed, and the place that ends it: `<status>` or `<status>.<phase>`. */
 interface PaymentAction {
@@ -59,7 +59,9 @@ async function changePayment(
     refuseUnlessPossible(payment, true)
   }
   const body = presentStored(payment, deps.config.environment)
-  return isDone(payment) ? { status: 200, body } : { status: 202, body, headers: { 'Retry-After': RETRY_AFTER_S } }
+  return isDone(payment)
+    ? { status: 200, body }
+    : { status: 202, body, headers: { 'Retry-After': String(RETRY_AFTER_S) } }
 }
 
 async function paymentOf({ payments }: RouteDeps, ctx: RequestContext): Promise<Payment> {

@@ -2,9 +2,21 @@
  * What a record of a sale means in each place of the chart. record.ts asks only for records that name one sale and do not
  * contradict themselves.
  */
-import type { Payment } from '../model.js'
 import { isLive, type Sale } from '../network.js'
-import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
+import type { Finding, FoundEvent } from './events.js'
+import {
+  asFinding,
+  contradicted,
+  isChangeAwaited,
+  isLapsed,
+  isLate,
+  isRecent,
+  isReported,
+  type Known,
+  nothingNew,
+  type ReadRecord,
+  unclear
+} from './findings.js'
 import {
   isAuthorisedOtherwise,
   knownVoidedCents,
@@ -12,16 +24,9 @@ import {
   shownCapturedCents,
   voidedElsewhereCents
 } from './sums.js'
-import { isBeyondHorizon, mayArrive, nextTry } from './tries.js'
+import { mayArrive, nextTry } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 
-export interface Known extends Payment {
-  readonly policy: Policy
-}
-
-export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
-/** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
-export type ReadRecord = FoundEvent & { readonly isRestCounted?: true }
 export type Compare = (known: Known, answer: ReadRecord) => Finding
 
 const ofAuthorisation: Compare = (_, answer) => {
@@ -208,51 +213,6 @@ export const comparisons: Readonly<Record<string, Compare>> = {
   charged_back: ofCharge
 }
 
-/** The finding `type` with what the record shows. */
-export function asFinding<T extends Finding['type']>(
-  type: T,
-  { sale, isRestCounted, nowMs }: ReadRecord
-): { type: T; sale: Sale; isRestCounted?: true; nowMs: number } {
-  return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
-}
-
-/** The window of a hold is over, and the record does not tell how it stands. */
-export function unclear({ nowMs }: QueryEvent): Finding {
-  return { type: 'HOLD_UNCLEAR', nowMs }
-}
-
-/** The record and the payment can't both be right. `note`: why, where the figures of the record don't show it. */
-export function contradicted(answer: FoundEvent, note?: string): Finding {
-  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ', ...(note === undefined ? {} : { note }) }
-}
-
-/** The record shows what we know. What was reported, and when, decides whether it is verified. */
-function nothingNew(known: Known, answer: FoundEvent): Finding {
-  const { notification } = known.progress
-  const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
-  const isShown = notification?.reported === 'chargeback' && isChargeback
-  const isUnshown = isSpecific(known) && !isShown
-  if (isUnshown && isListedLater(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
-  if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
-  if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }
-  return asFinding('NOTHING_NEW', answer)
-}
-
-/** More than "something" was reported. */
-export function isSpecific({ progress: { notification } }: Known): boolean {
-  return notification?.reported === 'chargeback' || notification?.reported === 'denied_refund'
-}
-
-/** The network reported something: the payment does not only confirm an operation of its own. */
-function isReported({ progress: { notification } }: Known): boolean {
-  return notification !== null && notification.reported !== 'own'
-}
-
-/** What was reported is not old enough for manual review. */
-export function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
-  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
-}
-
 /**
  * A recent refund. Also any refund while something was reported recently, unless that was the denial of a refund.
  */
@@ -279,23 +239,4 @@ function isCorrected({ terms, progress }: Known, sale: Sale): boolean {
 function isCapturedOtherwise({ capturedCents }: Known['progress'], sale: Sale): boolean {
   const netCents = sale.status === 'captured' ? capturedCents - (sale.voidedCents ?? 0) : capturedCents
   return ![0, capturedCents, netCents].includes(sale.capturedCents)
-}
-
-/** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
-function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
-}
-
-function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
-  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
-}
-
-/** The record can't be behind any more, and no request in doubt can arrive. */
-export function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
-  return isBeyondHorizon(progress.reconciliation, policy, nowMs)
-}
-
-/** The window of a hold is over. */
-export function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
-  return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
 }

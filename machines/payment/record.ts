@@ -9,21 +9,19 @@ import { isLive } from '../network.js'
 import { conclusionOf } from './conclusions.js'
 import { contradictionIn } from './contradictions.js'
 import type { ConcludedEvent, Duplicate, Finding, FoundEvent, QueryEvent } from './events.js'
-import { listFor } from './progress.js'
 import {
   type Absent,
   asFinding,
-  type Compare,
-  comparisons,
   contradicted,
-  expectedVoidedCents,
   isLapsed,
   isLate,
   isListedLater,
   isSpecific,
   type Known,
   unclear
-} from './record-comparisons.js'
+} from './findings.js'
+import { listFor } from './progress.js'
+import { type Compare, comparisons, expectedVoidedCents } from './record-comparisons.js'
 import { saleOf, voidedOf } from './sums.js'
 import { isBeyondHorizon, isTryDue, TRIES_MAX, voidsOf } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'

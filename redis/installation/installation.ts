@@ -46,6 +46,9 @@ const storedTie = storedValue<Pick<Installation, 'environment' | 'id'>>('install
   environment: [required]
 })
 
+/** Its elements: the format, the id, the environment. */
+const TIE_LENGTH = 3
+
 /** What a process is configured with; partitions by those that use them. An empty id is not compared. */
 type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partitions?: number }
 
@@ -200,12 +203,12 @@ export async function changeOf(redis: Redis, id: string): Promise<string | undef
 }
 
 function readStamp(text: string): Installation {
-  const found = parseJson(text)
-  const format = Array.isArray(found) ? found[0] : undefined
-  const tie = tieIn(text)
-  if (tie !== null && Array.isArray(found) && found.length === 3) {
+  const parsed = parseJson(text)
+  const found: readonly unknown[] = Array.isArray(parsed) ? parsed : []
+  const [format] = found
+  if (format === FORMAT && found.length === TIE_LENGTH) {
     throw new Error(
-      `REDIS_URL leads to the memory-only Redis of installation ${tie.id}. Are REDIS_URL and SECRETS_REDIS_URL swapped? Nothing was written.`
+      `REDIS_URL leads to the memory-only Redis of installation ${found[1]}. Are REDIS_URL and SECRETS_REDIS_URL swapped? Nothing was written.`
     )
   }
   if (format === FORMAT) return storedInstallation.decode(text)

@@ -173,18 +173,12 @@ const tables: Readonly<Record<string, Rows>> = {
       { status: 'refunded', refunded: 300, refundable: 0 }
     ],
     'proves the last refund of an account that does not count it, too': [
-      refundInDoubt({
-        capturedCents: 500,
-        operation: { ...refundInDoubt().progress.operation, amountCents: 500 } as never
-      }),
+      refundInDoubt({ ...inDoubt('refund', 500), capturedCents: 500 }),
       found('voided', { capturedCents: 500, voidedCents: 500 }),
       { status: 'refunded', refunded: 500, refundable: 0 }
     ],
     'decides nothing about a refund when it also shows the captured amount less what was voided': [
-      refundInDoubt({
-        capturedCents: 700,
-        operation: { ...refundInDoubt().progress.operation, amountCents: 300 } as never
-      }),
+      refundInDoubt({ ...inDoubt('refund', 300), capturedCents: 700 }),
       { ...found('captured', { capturedCents: 400, voidedCents: 600 }), nowMs: LATER },
       stays
     ],

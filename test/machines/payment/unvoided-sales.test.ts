@@ -1,6 +1,6 @@
 /** Sales that are not voided, as the buyer would get the money twice or the network takes no void: what becomes of their payment. */
 import { expect } from 'chai'
-import type { Payment, PaymentProgress } from '../../../machines/model.js'
+import { noReferences, type Payment, type PaymentProgress, type Reconciliation } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
 import type { Effect, FoundEvent, PaymentEvent } from '../../../machines/payment/events.js'
 import { queryEvent } from '../../../machines/payment/outcomes.js'
@@ -14,12 +14,12 @@ import {
   NOW,
   type Rows
 } from '../../support/decisions.js'
-import { aPayment, aSale, DAY_MS, policy, references } from '../../support/payments.js'
+import { aDoubt, aPayment, aSale, DAY_MS, policy, references } from '../../support/payments.js'
 
 const DUPLICATE = 'sale-2'
 const beside = { duplicates: [{ saleId: DUPLICATE, isChargedBack: false }] }
 const chargedBack = { duplicates: [{ saleId: DUPLICATE, isChargedBack: true }] }
-const noSale = { saleId: null, tid: null, nsu: null, authorizationCode: null }
+const doubt = (changes: Partial<Reconciliation>) => aDoubt(NOW - 10_000, { nextAtMs: NOW, ...changes })
 const voided = (times: number, saleId: string | null = DUPLICATE): Partial<PaymentProgress> => ({
   voids: { times, lastMs: NOW - 9 * DAY_MS, saleId, ofOthers: [] }
 })
@@ -136,7 +136,7 @@ const tables: Readonly<Record<string, Rows>> = {
     'do not count for another one: the hold of the payment': [
       inStatus('expired', {
         ...voided(6),
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, tries: 6, nextAtMs: NOW } as never
+        reconciliation: doubt({ tries: 6 })
       }),
       { ...found('authorised', { capturedCents: 0 }), nowMs: LATER },
       { status: 'expired', effect: 'void' }
@@ -175,12 +175,12 @@ const tables: Readonly<Record<string, Rows>> = {
   },
   'a sale with a chargeback': {
     'is not voided for its payment that failed, but listed': [
-      inStatus('failed', { references: noSale }),
+      inStatus('failed', { references: noReferences }),
       found('captured', { isChargedBack: true }),
       { status: 'failed', effect: null, reviewReason: 'sale_after_failure' }
     ],
     'does not keep another late sale of the failed payment from being voided': [
-      inStatus('failed', { references: noSale }),
+      inStatus('failed', { references: noReferences }),
       found('captured', { isChargedBack: true }, beside),
       { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
     ],
@@ -212,7 +212,7 @@ const tables: Readonly<Record<string, Rows>> = {
     'takes no refund any more after an operator has seen one booked': [
       inStatus('refunding', {
         ...inDoubt('refund', 300),
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'booked' } as never
+        reconciliation: doubt({ concluded: 'booked' })
       }),
       { ...found('captured', { isChargedBack: true }), nowMs: LATER },
       { status: 'charged_back', result: 'succeeded', refunded: 300 }
@@ -227,8 +227,8 @@ const tables: Readonly<Record<string, Rows>> = {
     'is voided when its payment has failed: the record decides': [
       inStatus('failed', {
         phase: 'watched',
-        references: noSale,
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+        references: noReferences,
+        reconciliation: doubt({ concluded: 'not_booked' })
       }),
       { ...found('captured'), nowMs: LATER },
       { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
@@ -236,21 +236,21 @@ const tables: Readonly<Record<string, Rows>> = {
     'is not passed over while the next void of its duplicate is not due': [
       inStatus('unknown', {
         voids: { times: 1, lastMs: LATER, saleId: DUPLICATE, ofOthers: [] },
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+        reconciliation: doubt({ concluded: 'not_booked' })
       }),
       { ...found('captured', {}, beside), nowMs: LATER },
       { status: 'unknown', effect: null }
     ],
     'is not voided before the horizon': [
       inStatus('unknown', {
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+        reconciliation: doubt({ concluded: 'not_booked' })
       }),
       found('captured', {}, beside),
       { status: 'unknown', effect: null }
     ],
     'is voided first when it is a duplicate': [
       inStatus('unknown', {
-        reconciliation: { ...inStatus('unknown').progress.reconciliation, concluded: 'not_booked' } as never
+        reconciliation: doubt({ concluded: 'not_booked' })
       }),
       { ...found('captured', {}, beside), nowMs: LATER },
       { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
