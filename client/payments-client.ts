@@ -38,8 +38,8 @@ class Cards extends MethodGroup {
   }
 
   /** Rejects with `ApiError` `not_found` when there is no such card. */
-  get(id: string, options?: CallOptions): Promise<Card> {
-    return this.send({ method: 'GET', path: pathOf('cards', id) }, options)
+  async get(id: string, options?: CallOptions): Promise<Card> {
+    return await this.send({ method: 'GET', path: pathOf('cards', id) }, options)
   }
 
   /** Erases a card for ever. `ApiError` `not_found`: there is no such card, or an answer was lost and it is erased. */

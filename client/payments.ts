@@ -18,8 +18,8 @@ export class Payments extends MethodGroup {
   }
 
   /** The current payment, the source of truth. */
-  get(paymentId: string, options?: CallOptions): Promise<Payment> {
-    return this.send({ method: 'GET', path: pathOf('payments', paymentId) }, options)
+  async get(paymentId: string, options?: CallOptions): Promise<Payment> {
+    return await this.send({ method: 'GET', path: pathOf('payments', paymentId) }, options)
   }
 
   /** All payments that match, newest first. Requests further pages when needed; `limit` is the size of a page. */
@@ -51,7 +51,7 @@ export class Payments extends MethodGroup {
     return this.#operate('cancel', paymentId, amount, options)
   }
 
-  #operate(
+  async #operate(
     operation: string,
     paymentId: string,
     amount: CancelPaymentRequest,
@@ -62,6 +62,6 @@ export class Payments extends MethodGroup {
       throw new TypeError('`amount_cents` is undefined. Give an amount in cents, or leave it out for the whole amount.')
     }
     const path = `${pathOf('payments', paymentId)}/${operation}`
-    return this.send({ method: 'POST', path, body: amount, movesMoney: true }, options)
+    return await this.send({ method: 'POST', path, body: amount, movesMoney: true }, options)
   }
 }

@@ -8,13 +8,13 @@ import { MethodGroup } from './transport.js'
 /** Each call may be repeated. Rejects with `ApiError` or `NoAnswerError`. */
 export class TestEnvironment extends MethodGroup {
   /** Charges a captured payment back. */
-  chargeback(paymentId: string, options?: CallOptions): Promise<Payment> {
-    return this.#post(`${pathOf('test/payments', paymentId)}/chargeback`, options)
+  async chargeback(paymentId: string, options?: CallOptions): Promise<Payment> {
+    return await this.#post(`${pathOf('test/payments', paymentId)}/chargeback`, options)
   }
 
   /** Lets a pre-authorisation expire now. */
-  expire(paymentId: string, options?: CallOptions): Promise<Payment> {
-    return this.#post(`${pathOf('test/payments', paymentId)}/expire`, options)
+  async expire(paymentId: string, options?: CallOptions): Promise<Payment> {
+    return await this.#post(`${pathOf('test/payments', paymentId)}/expire`, options)
   }
 
   /** Sends a `webhook.test` event to the registered endpoint. */
@@ -32,8 +32,8 @@ export class TestEnvironment extends MethodGroup {
   }
 
   /** Sends an event again, with the same `event_id`. */
-  replayWebhookEvent(eventId: string, options?: CallOptions): Promise<LoggedWebhookEvent> {
-    return this.#post(`${pathOf('test/webhook-events', eventId)}/replay`, options)
+  async replayWebhookEvent(eventId: string, options?: CallOptions): Promise<LoggedWebhookEvent> {
+    return await this.#post(`${pathOf('test/webhook-events', eventId)}/replay`, options)
   }
 
   #post<T>(path: string, options?: CallOptions): Promise<T> {

@@ -90,10 +90,14 @@ describe('what cannot be sent', () => {
     expect(make({ retryPauseMs: Number.NaN })).to.throw(TypeError, '`retryPauseMs`')
   })
 
-  it('is a TypeError for malformed ids', () => {
+  it('is a rejection for malformed ids', async () => {
     const { client, sent } = scriptedApi([[200, {}]])
     for (const id of [undefined, null, '', '..', 'a/b', '?x', 'ação', 'a b', 'a%2Fb', 7])
-      expect(() => client.payments.get(id as never)).to.throw(TypeError, 'is not an id of payments')
+      for (const call of [client.payments.get(id as never), client.payments.capture(id as never)])
+        expect(await call.catch((error: unknown) => error))
+          .to.be.instanceOf(TypeError)
+          .with.property('message')
+          .that.contains('is not an id of payments')
     expect(sent).to.have.length(0)
   })
 })
