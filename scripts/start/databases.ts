@@ -1,7 +1,7 @@
 /** The databases of the service: those of the environment, or embedded ones in the data directory. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isGiven } from '../../runtime/config.js'
+import { type Config, isGiven } from '../../runtime/config.js'
 import { REDIS_FILE, readJson, writeJson } from './data-dir.js'
 import { startPostgres } from './embedded-postgres.js'
 import { type RedisKind, redisDir, startRedis, waitUntilUnused } from './embedded-redis.js'
@@ -26,6 +26,8 @@ export interface DatabaseUrls {
  */
 export async function startDatabases(options: {
   given: NodeJS.ProcessEnv
+  /** What `given` means, also where it names files. */
+  config: Pick<Config, 'redisUrl' | 'secretsRedisUrl'>
   dataDir: string
   isArchiveAsked: boolean
   reservedPorts: ReadonlySet<number>
@@ -34,7 +36,7 @@ export async function startDatabases(options: {
   sinkOf: (name: string) => LineSink
   onEnd: (name: string, ending: Ending, pauseMs: number) => void
 }): Promise<DatabaseUrls> {
-  const { given, dataDir, reservedPorts, supervisor } = options
+  const { given, config, dataDir, reservedPorts, supervisor } = options
   const before = await readJson(dataDir, REDIS_FILE)
   const say = (line: string): void => options.sinkOf('start')(`${line}\n`)
   let binary: RedisBinary | undefined
@@ -67,8 +69,10 @@ export async function startDatabases(options: {
     await supervisor.add('redis', server.process)
     return server.url
   }
-  const redisUrl = given['REDIS_URL'] || (await embed('redis', before?.['redis_url']))
-  const secretsRedisUrl = given['SECRETS_REDIS_URL'] || (await embed('secrets-redis', before?.['secrets_redis_url']))
+  const redisUrl = isGiven('REDIS_URL', given) ? config.redisUrl : await embed('redis', before?.['redis_url'])
+  const secretsRedisUrl = isGiven('SECRETS_REDIS_URL', given)
+    ? config.secretsRedisUrl
+    : await embed('secrets-redis', before?.['secrets_redis_url'])
   // Payments that an earlier start archived stay readable without the process `archive`.
   const archiveDir = join(dataDir, 'postgres')
   const isEmbedded = !isGiven('ARCHIVE_URL', given) && (options.isArchiveAsked || existsSync(archiveDir))

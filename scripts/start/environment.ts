@@ -1,6 +1,6 @@
 /** The environment variables of each process. Any other runner sets the same names. */
 import { join } from 'node:path'
-import { variablesKeptFrom } from '../../runtime/config.js'
+import { isGiven, variablesKeptFrom } from '../../runtime/config.js'
 import { type PortPlan, portVariables } from './ports.js'
 import type { PlannedInstance } from './procfile.js'
 
@@ -52,6 +52,8 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   const urls = serviceUrls(ports)
   const name = `${instance.name}.${instance.instance}`
   const defaults: NodeJS.ProcessEnv = {
+    REDIS_URL: around.redisUrl,
+    SECRETS_REDIS_URL: around.secretsRedisUrl,
     ARCHIVE_URL: around.archiveUrl,
     TOKENS_URL: urls.tokens_url ?? undefined,
     NETWORK_TRANSACTION_URL: urls.network_url ?? undefined,
@@ -65,10 +67,8 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   }
   const env: NodeJS.ProcessEnv = {
     ...withoutNpm(given),
-    ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !given[key])),
+    ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !isGiven(key, given))),
     DATA_DIR: around.dataDir,
-    REDIS_URL: around.redisUrl,
-    SECRETS_REDIS_URL: around.secretsRedisUrl,
     OPS_PORT: String(opsPort),
     SUPERVISED: 'yes'
   }

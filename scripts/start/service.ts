@@ -113,6 +113,7 @@ export class Service {
     const ports = await planPorts(instances, config)
     const redis = await startDatabases({
       given: env,
+      config,
       dataDir,
       isArchiveAsked: instances.some(({ name }) => name === 'archive'),
       reservedPorts: new Set([...ports.values()].map(({ port }) => port)),

@@ -119,6 +119,20 @@ describe('service on one machine', () => {
     expect(redis.redisUrl).not.to.contain(`:${port}`)
   })
 
+  it('starts no Redis where files name both, and passes on the files alone', async () => {
+    const { redis } = await serviceOf(tiny('payments')).start()
+    const files = { REDIS_URL_FILE: join(dir, 'durable'), SECRETS_REDIS_URL_FILE: join(dir, 'memory-only') }
+    await writeFile(files.REDIS_URL_FILE, redis.redisUrl)
+    await writeFile(files.SECRETS_REDIS_URL_FILE, redis.secretsRedisUrl)
+    const second = serviceOf(tiny('api'), [], { DATA_DIR: join(dir, 'second'), ...files })
+    const running = await second.start()
+    expect(running.redis).to.deep.equal(redis)
+    expect(second.processes.map(({ name }) => name)).to.deep.equal(['api.1'])
+    expect(await environmentAt(running.urls.base_url))
+      .to.include(files)
+      .and.not.to.have.property('REDIS_URL')
+  })
+
   it('passes the private keys to payments only, and the public ones to the sealers only', async () => {
     const service = serviceOf(tiny('api') + tiny('tokens'))
     const { urls } = await service.start()
