@@ -3,7 +3,7 @@ import type { Payment } from '../machines/model.js'
 import type { Redis } from '../redis/connection/connections.js'
 import type { Writes } from '../redis/connection/writes.js'
 import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
-import { newestArchived, restorePayment, timeBeforeRestore } from '../redis/payments/payment-moves.js'
+import { archivedUpTo, newestArchived, restorePayment, timeBeforeRestore } from '../redis/payments/payment-moves.js'
 import { decodePayment } from '../redis/payments/payment-record.js'
 import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
@@ -22,10 +22,10 @@ interface ArchiveParts {
 export function withArchive(store: PaymentStore, archive: PaymentArchive | null, parts: ArchiveParts): PaymentStore {
   const { writes, onBroughtBack } = parts
   const { redis } = writes
+  if (archive === null) return redisAlone(store, redis)
   /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
   const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
-    paymentKey <= ((await newestArchived(redis, partition)) ?? '')
-  if (archive === null) return redisAlone(store, mayHave)
+    paymentKey <= (await archivedUpTo(redis, partition))
   const takeBack = (paymentId: string): Promise<Payment | null> =>
     withCrashPoints('archive.takeBack', () => archive.takeBack(paymentId))
   const isOf = async (paymentId: string, merchantId: string | undefined): Promise<boolean> =>
@@ -65,13 +65,10 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
   }
 }
 
-function redisAlone(
-  store: PaymentStore,
-  mayHave: (partition: number, paymentKey: string) => Promise<boolean>
-): PaymentStore {
+function redisAlone(store: PaymentStore, redis: Redis): PaymentStore {
   const load: PaymentStore['load'] = async (partition, paymentKey) => {
     const payment = await store.load(partition, paymentKey)
-    if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
+    if (payment !== null || paymentKey > ((await newestArchived(redis, partition)) ?? '')) return payment
     throw new ArchiveUnavailable(new Error('it is not set in this process, and payments of this time have left Redis'))
   }
   return { ...store, load, loadForChange: load }
@@ -84,8 +81,8 @@ async function listBoth(
   signal?: AbortSignal
 ): Promise<PaymentPage> {
   const page = await store.list(query, signal)
-  const mark = await newestArchived(redis, query.partition)
-  if (mark === null || mark < endOf(page, query)) return page
+  const mark = await archivedUpTo(redis, query.partition)
+  if (mark === '' || mark < endOf(page, query)) return page
   signal?.throwIfAborted()
   // None of the archive is newer: PostgreSQL need not look at the months after it.
   const newestMs = createdAtMs(paymentIdOfKey(mark)) + 1

@@ -5,7 +5,8 @@ import { masterOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
-import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
+import { storedVouch } from '../installation/epochs.js'
+import { firstPaymentKeyAt, keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { defineBatchScript, defineNamedScript } from '../scripts.js'
 import { indexedSaleId, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
@@ -57,6 +58,17 @@ export async function restorePayment(writes: Writes, payment: Payment, askedAtMs
 /** The key of the newest payment that ever left a partition; null: all payments are in Redis. */
 export function newestArchived(redis: Redis, partition: number): Promise<string | null> {
   return redis.get(keys.archived(partition))
+}
+
+/**
+ * Up to which payment key the archive may have payments of a partition; '': none. Data that was restored has the mark of its
+ * backup: of what left since, only this is known, that it was created before the data came back (decision 31).
+ */
+export async function archivedUpTo(redis: Redis, partition: number): Promise<string> {
+  const [mark, vouch] = await Promise.all([newestArchived(redis, partition), redis.get(keys.vouch(partition))])
+  const backMs = vouch === null ? 0 : storedVouch.decode(vouch).unvouchedBeforeMs
+  const restored = backMs === 0 ? '' : firstPaymentKeyAt(backMs)
+  return mark !== null && mark > restored ? mark : restored
 }
 
 /** The keys of one payment that both scripts use. */

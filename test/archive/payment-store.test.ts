@@ -3,11 +3,13 @@ import { ArchiveUnavailable } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { unreplicated } from '../../redis/connection/writes.js'
+import { storedVouch } from '../../redis/installation/epochs.js'
 import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf } from '../../redis/payments/payment-indexes.js'
 import { newestArchived, removePayments, restorePayment } from '../../redis/payments/payment-moves.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
+import { aListQuery } from '../support/archived-payments.js'
 import { listedPages, moveTo } from '../support/listed-payments.js'
 import { CREATED_MS, MERCHANT, PARTITION } from '../support/payments.js'
 import { useTwoStores } from '../support/two-stores.js'
@@ -43,6 +45,21 @@ describe('Redis and the archive as one store', () => {
     expect(both.asked).to.deep.equal([])
     expect(await load(old)).to.deep.equal(old)
     expect(await both.inRedis(old)).to.equal(null)
+  })
+
+  it('finds what left after the backup that Redis was restored from', async () => {
+    const [before, after] = [await both.stored(0), await both.stored(1)]
+    await both.moveOut(before)
+    const mark = (await newestArchived(both.test.redis, PARTITION)) ?? ''
+    await both.moveOut(after)
+    await both.test.redis.set(keys.archived(PARTITION), mark)
+    expect(await load(after)).to.equal(null)
+    const restored = { standing: 'unvouched', epochs: [], acceptedEpoch: 1, missing: null } as const
+    const vouch = storedVouch.encode({ ...restored, unvouchedBeforeMs: CREATED_MS + 2 })
+    await both.test.redis.set(keys.vouch(PARTITION), vouch)
+    expect(await load(after)).to.deep.equal(after)
+    expect((await both.store.list(aListQuery())).payments).to.deep.equal([after, before])
+    expect(await both.store.loadForChange(PARTITION, paymentKeyOf(after.terms.id))).to.deep.equal(after)
   })
 
   it('brings a payment back for a change, byte by byte and into all its indexes', async () => {
