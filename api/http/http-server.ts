@@ -69,7 +69,7 @@ export async function serve(
   // `callback` adds one that prints.
   app.on('error', error => options.log.debug({ err: error }, 'an answer did not reach its client'))
   const handle = app.callback()
-  const isTooFarAhead = watchSentAhead()
+  const tooFarAhead = watchSentAhead()
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -81,8 +81,9 @@ export async function serve(
       requireHostHeader: false
     },
     (request, response) => {
-      if (isTooFarAhead(request, response)) return void request.socket.destroy()
-      const problem = headerProblem(request)
+      const excess = tooFarAhead(request, response)
+      if (excess > 1) return
+      const problem = excess === 1 ? TOO_FAR_AHEAD : headerProblem(request)
       if (problem === null) void handle(request, response).then(() => cutUnread(response, answerTimeoutMs))
       else refuse(request, response, problem)
     }
@@ -110,15 +111,15 @@ export async function serve(
 }
 
 /**
- * Returns whether a connection has sent too many requests ahead of its answers. Only the response of the first unanswered
- * request has the socket.
+ * Returns how many requests above the limit a connection has sent ahead of its answers. The first of them is refused, which
+ * ends the connection after the answers before it. Only the response of the first unanswered request has the socket.
  */
-function watchSentAhead(): (request: IncomingMessage, response: ServerResponse) => boolean {
+function watchSentAhead(): (request: IncomingMessage, response: ServerResponse) => number {
   const waiting = new WeakMap<Socket, number>()
   return ({ socket }, response) => {
-    if (response.socket === null) waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
-    else waiting.delete(socket)
-    return socket.destroyed || (waiting.get(socket) ?? 0) > SENT_AHEAD_MAX
+    const ahead = response.socket === null ? (waiting.get(socket) ?? 0) + 1 : 0
+    waiting.set(socket, ahead)
+    return ahead - SENT_AHEAD_MAX
   }
 }
 
@@ -161,6 +162,11 @@ interface HeaderProblem {
   readonly status: 400 | 417 | 431
   /** The predicate of a sentence about the request. */
   readonly message: string
+}
+
+const TOO_FAR_AHEAD: HeaderProblem = {
+  status: 400,
+  message: `was sent with more than ${SENT_AHEAD_MAX} requests before it that have no answer yet`
 }
 
 function headerProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): HeaderProblem | null {

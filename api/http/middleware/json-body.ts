@@ -61,12 +61,8 @@ async function readBytes(ctx: RequestContext): Promise<Buffer> {
   // `curl -d ''` sends a Content-Type without a body.
   if (!ctx.request.length && ctx.req.headers['transfer-encoding'] === undefined) return Buffer.alloc(0)
   refuseOtherMedia(ctx)
-  let pieces = 0
-  ctx.req.on('data', () => {
-    if (++pieces > PIECES_MAX) ctx.req.pause().destroy()
-  })
   try {
-    await readBody(ctx, async () => undefined)
+    await Promise.race([readBody(ctx, async () => undefined), untilTooManyPieces(ctx)])
   } catch (error) {
     if (error instanceof Error && 'type' in error) {
       if (error.type === 'entity.too.large') {
@@ -81,6 +77,20 @@ async function readBytes(ctx: RequestContext): Promise<Buffer> {
   // koa-body does not read a body whose media type is malformed.
   if (!Buffer.isBuffer(ctx.request.body)) throw new ServiceError('unsupported_media_type')
   return ctx.request.body
+}
+
+/** Rejects when a body has too many pieces. The rest is not read: the answer ends the connection. */
+function untilTooManyPieces({ req, res, state }: RequestContext): Promise<never> {
+  let pieces = 0
+  return new Promise((_, reject) => {
+    req.on('data', () => {
+      if (++pieces <= PIECES_MAX) return
+      req.pause()
+      if (res.headersSent) req.destroy()
+      state.headers.push('Connection', 'close')
+      reject(invalidRequest('body', `arrives in more than ${PIECES_MAX} pieces: send it in fewer writes`))
+    })
+  })
 }
 
 function parse(bytes: Buffer): unknown {
