@@ -110,6 +110,7 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
     empty: () => {
       form.reset()
       if (cvvOf === undefined) showBrand(inputOf('cvv'), '', texts)
+      onChange()
     },
     focus: () => inputOf(cvvOf === undefined ? 'number' : 'cvv').focus()
   }

@@ -46,7 +46,10 @@ function begin(connect: Connect, port: MessagePort): void {
     if (order?.type === 'focus') form.focus()
     if (order?.type !== 'tokenize') return
     const { request } = order
-    if (isBusy) return report({ type: 'refusal', request, refusal: { code: 'busy', message: '', fields: [] } })
+    if (isBusy) {
+      const refusal = { code: 'busy', message: language.failures.busy, fields: [] }
+      return report({ type: 'refusal', request, refusal })
+    }
     isBusy = true
     const answer = await fulfil(request, form, connect, language)
     // The end of the frame also ends its request; fields.js knows the reason.

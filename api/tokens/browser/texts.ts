@@ -5,7 +5,7 @@ export const LOCALES = ['en', 'pt-BR'] as const
 export type Locale = (typeof LOCALES)[number]
 
 /** Why there is no token, although the card may be valid. */
-export type TokenizeFailure = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
+export type TokenizeFailure = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card' | 'busy'
 
 export interface Texts {
   readonly frameTitle: string
@@ -45,7 +45,8 @@ const en: Texts = {
     offline: 'The connection was lost. Nothing was charged. Please try again.',
     rate_limited: 'Too many attempts. Please wait a moment and try again.',
     refused: 'The card details could not be sent. Nothing was charged. Please try again later.',
-    invalid_card: 'Please check the marked card details.'
+    invalid_card: 'Please check the marked card details.',
+    busy: 'The card details are being sent. Please wait a moment.'
   }
 }
 
@@ -77,7 +78,8 @@ const pt: Texts = {
     offline: 'A conexão caiu. Nada foi cobrado. Tente de novo.',
     rate_limited: 'Muitas tentativas. Espere um momento e tente de novo.',
     refused: 'Não foi possível enviar os dados. Nada foi cobrado. Tente mais tarde.',
-    invalid_card: 'Confira os dados marcados do cartão.'
+    invalid_card: 'Confira os dados marcados do cartão.',
+    busy: 'Os dados do cartão estão sendo enviados. Espere um momento.'
   }
 }
 

@@ -130,6 +130,26 @@ describe('hosted fields that a page moves or takes away', () => {
     const color = await fieldsOf(page).getByLabel('Card number').evaluate('getComputedStyle(document.body).color')
     expect(color, 'the style of the page').to.equal('rgb(17, 34, 51)')
     expect(await page.evaluate('tokenized()')).to.equal('visa')
+    await until('the page hears that they are empty again', () => page.evaluate('told.at(-1).isComplete === false'))
+  })
+
+  it('stand level beside each other on a phone whose language has long labels', async () => {
+    const page = await visit()
+    await page.setViewportSize({ width: 330, height: 800 })
+    await page.evaluate(`(async () => {
+      const fields = Service.fields({
+        publishableKey: '${service().publishableKey}', element: '#card-fields', locale: 'pt-BR'
+      })
+      await fields.ready
+    })()`)
+    const layout = (await fieldsOf(page)
+      .locator('form')
+      .evaluate(`({
+      labels: [...document.querySelectorAll('[for=expiry], [for=cvv]')].map(label => label.offsetHeight),
+      tops: ['expiry', 'cvv'].map(id => document.getElementById(id).getBoundingClientRect().top)
+    })`)) as { labels: number[]; tops: number[] }
+    expect(layout.labels[1], 'the label of two lines').to.be.greaterThan(layout.labels[0] ?? 0)
+    expect(layout.tops[0]).to.equal(layout.tops[1])
   })
 
   it('end the wait of a buyer whose card was on its way when they were moved', async () => {
