@@ -248,6 +248,20 @@ export const errorCatalogue = {
     message:
       'The service cannot reach its store just now. Send the request again, with the same Idempotency-Key if it has one: nothing is charged twice.'
   },
+  money_waits: {
+    publicCode: 'service_unavailable',
+    status: 503,
+    retryable: true,
+    message:
+      'The service takes no request that changes something until an operator has looked at its data. Nothing was done for this one: send it again later, with the same Idempotency-Key if it has one. Requests that read are answered.'
+  },
+  record_damaged: {
+    publicCode: 'service_unavailable',
+    status: 503,
+    retryable: true,
+    message:
+      'A stored record that this request needs cannot be read. Nothing was done for this request, and an operator has been alerted. Send it again later, with the same Idempotency-Key if it has one.'
+  },
   overloaded: {
     publicCode: 'service_unavailable',
     status: 503,

@@ -2,7 +2,7 @@
  * What the schemas of requests are made of. Every field says all its rules in `rule`, as a sentence that follows its name.
  * Limits: docs/API.md#post-v1payments.
  */
-import type { ObjectOf, Properties, Schema } from './schema.js'
+import type { Json, ObjectOf, Properties, Schema } from './schema.js'
 
 /**
  * Cents. The contract names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
@@ -107,7 +107,10 @@ export function requestObject<P extends Properties, Required extends keyof P & s
 /** A value of which `tag` is known to be there. */
 type Tagged<T, Tag extends keyof T> = T extends unknown ? T & Required<Pick<T, Tag>> : never
 
-/** An object that is one of several; `tag` tells which. */
+/**
+ * An object that is one of several; `tag` tells which. The fields of the others may be null: clients with one class for all write
+ * that for what is not set.
+ */
 export function taggedUnion<T extends object, Tag extends keyof T & string>(
   tag: Tag,
   { description, rule, tagField }: { description: string; rule: string; tagField: Schema },
@@ -120,6 +123,17 @@ export function taggedUnion<T extends object, Tag extends keyof T & string>(
     properties: { [tag]: tagField },
     rule,
     discriminator: { propertyName: tag },
-    oneOf: variants
+    oneOf: variants.map(variant => ({ ...variant, patternProperties: unsetIn(variant, variants, tag) }))
   }
+}
+
+/** The fields of the other variants, as a pattern: the docs read `properties`. */
+function unsetIn(variant: Schema, variants: readonly Schema[], tag: string): Json {
+  const own = namesOf(variant)
+  const others = variants.flatMap(namesOf).filter(name => !own.includes(name))
+  return { [`^(${others.join('|')})$`]: { type: 'null', rule: `must be left out: it belongs to another ${tag}` } }
+}
+
+function namesOf({ properties }: Schema): string[] {
+  return Object.keys(properties as Properties)
 }

@@ -15,14 +15,13 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const FORMATS: Readonly<Record<string, Sentence>> = {
-  text: () => NO_CONTROLS,
-  note: () => `${NO_CONTROLS} other than tabs and line breaks`,
-  filled: ({ data }) => blankOr(data, NO_CONTROLS),
-  'metadata-key': ({ data }) => (data === '__proto__' ? 'must be another key' : blankOr(data, NO_CONTROLS)),
+  text: ({ data }) => unwantedIn(data),
+  note: ({ data }) => unwantedIn(String(data).replace(/[\t\n\r]/g, ''), ' other than tabs and line breaks'),
+  filled: ({ data }) => blankOr(data, unwantedIn(data)),
+  'metadata-key': ({ data }) => (data === '__proto__' ? 'must be another key' : blankOr(data, unwantedIn(data))),
   email: () => 'must be a valid e-mail address, such as ada@example.com',
   'cpf-or-cnpj': ({ data, parentSchema }) => documentSentence(String(data), parentSchema?.['pattern'] !== undefined)
 }
-const NO_CONTROLS = 'must not contain control characters'
 
 const DIGITS_ONLY = 'must be digits only, without dots and hyphens'
 
@@ -58,6 +57,11 @@ function typeSentence({ schema, data }: ErrorObject): string | undefined {
   const hint = typeof data === 'number' && kinds[0] === 'integer' ? 'a whole number' : TYPES[kinds[0] ?? '']
   if (hint === undefined) return undefined
   return data === null ? `must be ${hint}, not null` : `must be ${hint}`
+}
+
+function unwantedIn(data: unknown, butFor = ''): string {
+  if (/\p{Cc}/u.test(String(data))) return `must not contain control characters${butFor}`
+  return 'must not contain halves of characters (lone surrogates), U+2028 and U+2029'
 }
 
 function blankOr(data: unknown, otherwise: string): string {

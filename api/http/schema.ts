@@ -68,7 +68,8 @@ function problemsOf(errors: readonly ErrorObject[], root: string): FieldProblem[
     const { path, message } = problemOf(error, root)
     const messages = problems.get(path) ?? new Set()
     if (messages.size === 0 && problems.size === PROBLEMS_MAX) break
-    problems.set(path, messages.add(message))
+    // A field that tells what kind an object is breaks two rules when it is missing, with one sentence.
+    if (![...messages].some(earlier => earlier.endsWith(message))) problems.set(path, messages.add(message))
   }
   return [...problems].map(([path, messages]) => ({ path, message: [...messages].join('; ') }))
 }
@@ -104,7 +105,8 @@ function pathOf(error: ErrorObject, root: string, property?: string): string {
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   const names = [...parts, ...(property === undefined ? [] : [property])]
   const path = names.map(name => (holdsCardNumber(name) ? '(a card number)' : name)).join('.')
-  return path === '' ? root : [...path].slice(0, PATH_LENGTH_MAX).join('')
+  // Half of a character, which JSON may hold, would make an answer that strict clients can't read.
+  return path === '' ? root : [...path.replace(/\p{Cs}/gu, '\ufffd')].slice(0, PATH_LENGTH_MAX).join('')
 }
 
 function ruleOf(parent: unknown, property: string): string {

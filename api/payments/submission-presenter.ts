@@ -46,7 +46,7 @@ export function answerTo<First extends 200 | 201>(
   if (submission.kind === 'create_in_progress') {
     throw new ServiceError('idempotency_in_progress', {
       paymentId: submission.paymentId,
-      headers: { Location: paymentPath(submission.paymentId), 'Retry-After': String(RETRY_AFTER_S) }
+      headers: { Location: paymentPath(submission.paymentId) }
     })
   }
   const { terms, isReplay, times } = submission
@@ -114,8 +114,6 @@ function errorOf(
   if (result.kind === 'failed') {
     return new ServiceError(shownFailureOf(result.code, terms), { paymentId, headers, ...details })
   }
-  // The other operation may end at any moment. This key keeps its answer, so the retry needs a new key.
-  if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)
   const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
   return new ServiceError(result.code, { paymentId, headers, ...(fields && { fields }) })
 }

@@ -60,12 +60,12 @@ const rules = {
 
 const FIELDS = Object.keys(rules) as TokenField[]
 
-/** Checks the body of POST /v1/tokens: with only a `cvv` it is about a stored card. Throws as `readCardInput` does. */
+/** Checks the body of POST /v1/tokens: with no field set but `cvv` it is about a stored card. Throws as `readCardInput` does. */
 export function readTokenInput(body: unknown, cardRules: CardRules): TokenInput {
-  if (!isRecord(body) || Object.keys(body).join() !== 'cvv')
+  if (!isRecord(body) || !('cvv' in body) || FIELDS.some(field => field !== 'cvv' && (body[field] ?? null) !== null))
     return { kind: 'card', card: readCardInput(body, cardRules) }
-  const [problem] = problemsIn(['cvv'], body)
-  if (problem !== undefined) throw invalidRequest(problem.path, problem.message)
+  const problems = [...unknownFields(body), ...problemsIn(['cvv'], body)]
+  if (problems.length > 0) throw new ServiceError('invalid_request', { fields: problems })
   return { kind: 'cvv', cvv: String(body['cvv']) }
 }
 

@@ -16,20 +16,16 @@ import { ClientGone } from '../client-signal.js'
 import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
-/** Seconds until a client should retry after a 503: about as long as a restart of Redis. */
+/** Until a client should send a request again: a restart of Redis takes about as long, and so does an operation. */
 const RETRY_AFTER_S = 2
 
-const MONEY_WAITS =
-  'The service takes no request that changes something until an operator has looked at its data. Nothing was done for this one: send it again later, with the same Idempotency-Key if it has one. Requests that read are answered.'
+/** The store or what it holds is at fault, not the load. */
+const UNAVAILABLE: readonly ErrorCode[] = ['service_unavailable', 'money_waits', 'record_damaged']
 
-const DAMAGED =
-  'A stored record that this request needs cannot be read. Nothing was done for this request, and an operator has been alerted. Send it again later, with the same Idempotency-Key if it has one.'
-
-const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
-  unauthorized: { 'WWW-Authenticate': 'Bearer' },
-  service_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
-  network_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
-  card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
+function headersOf(code: ErrorCode): Record<string, string> {
+  const { status, retryable } = errorCatalogue[code]
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' }
+  return retryable && (status === 409 || status === 503) ? { 'Retry-After': String(RETRY_AFTER_S) } : {}
 }
 
 /** The answer to an error; logs what operators need to know. */
@@ -42,23 +38,20 @@ export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger)
   }
   const error = toServiceError(thrown)
   if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
-  if (error.code === 'service_unavailable')
-    warnRateLimited(log, { ...context, err: thrown }, 'the store is unavailable')
+  if (UNAVAILABLE.includes(error.code)) warnRateLimited(log, { ...context, err: thrown }, 'the store is unavailable')
   return {
     status: errorCatalogue[error.code].status,
     body: presentError(error, ctx.state),
-    headers: { ...headersOfCode[error.code], ...error.headers }
+    headers: { ...headersOf(error.code), ...error.headers }
   }
 }
 
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
-  if (thrown instanceof MoneyWaits) {
-    return new ServiceError('service_unavailable', { cause: thrown, more: { message: MONEY_WAITS } })
-  }
+  if (thrown instanceof MoneyWaits) return new ServiceError('money_waits', { cause: thrown })
   if (thrown instanceof DamagedValue) {
     const about = thrown instanceof DamagedPayment ? { paymentId: thrown.paymentId } : {}
-    return new ServiceError('service_unavailable', { cause: thrown, more: { message: DAMAGED }, ...about })
+    return new ServiceError('record_damaged', { cause: thrown, ...about })
   }
   // During a rolling restart, a process of the newer version can read the record.
   if (isRedisUnusable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)

@@ -203,6 +203,16 @@ describe('parameters that a route does not know', () => {
   })
 })
 
+describe('a name of half a character', () => {
+  const api = useApi()
+
+  it('is told as a whole one: strict clients could not read the answer', async () => {
+    const answer = await api.request('POST', '/v1/payments', { body: `{"\\ud83d":1,"metadata":{"\\ud83d":1}}` })
+    const paths = answer.error.fields?.map(({ path }) => path)
+    expect(paths).to.include.members(['\ufffd', 'metadata.\ufffd'])
+  })
+})
+
 describe('invalid Idempotency-Keys', () => {
   const api = useApi()
   afterEach(() => {

@@ -42,8 +42,8 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
   ],
   ['payment_source.source_type', [], ['cash', 'TOKEN', '', null, 1, undefined]],
   ['payment_source.token_id', ['tok-1_X', text(64)], ['', ' ', 'a b', 'a:b', text(65), 1, null, undefined]],
-  ['payment_source.cvv', [], ['123']],
-  ['payment_source.card_id', [], ['card_1']],
+  ['payment_source.cvv', [null], ['123']],
+  ['payment_source.card_id', [null], ['card_1']],
   ['customer', [], ['Maria', null, [], undefined]],
   ['customer.name', ['José Ñandú', text(120)], ['', ' ', text(121), 'a\u0007', '\ud800', 7, null, undefined]],
   [
@@ -125,6 +125,11 @@ describe('POST /v1/payments: the rule of each field', () => {
 
   for (const [name, source, path] of [
     ['token_id with source_type card', card({ token_id: 'tok_1' }), 'payment_source.token_id'],
+    [
+      'card_id with source_type token',
+      { source_type: 'token', token_id: 'tok_1', card_id: 'c' },
+      'payment_source.card_id'
+    ],
     ['source_type card without card_id', { source_type: 'card' }, 'payment_source.card_id'],
     ['an empty card_id', card({ card_id: '' }), 'payment_source.card_id'],
     ['a cvv of 2 digits', card({ cvv: '12' }), 'payment_source.cvv'],
@@ -139,6 +144,18 @@ describe('POST /v1/payments: the rule of each field', () => {
       expect(answer.error.fields?.map(field => field.path)).to.deep.equal([path])
     })
   }
+
+  it('payment_source: takes null in the fields of the other source, as clients with one class for both write it', async () => {
+    for (const source of [
+      { source_type: 'token', token_id: 'tok_1', card_id: null, cvv: null, cvv_token_id: null },
+      card({ token_id: null })
+    ]) {
+      const answer = await api.request('POST', '/v1/payments', {
+        body: withField(aCreateBody(), 'payment_source', source)
+      })
+      expect(answer.status).to.equal(201)
+    }
+  })
 
   for (const key of ['', ' ', text(41), 'a\u0000', '__proto__']) {
     it(`metadata: refuses the key ${JSON.stringify(key)}`, async () => {

@@ -116,6 +116,7 @@ describe('payment POSTs: from a submission to an answer', () => {
     ['provider_rejected', 422, false],
     ['network_unavailable', 503, true],
     ['card_unreadable', 503, true, 'network_unavailable'],
+    ['authorization_overdue', 503, true],
     ['capture_rejected', 422, false, 'provider_rejected'],
     ['capture_not_sent', 503, false, 'network_unavailable']
   ]

@@ -32,6 +32,8 @@ const sentences: readonly (readonly [path: string, value: unknown, message: stri
     'must not contain a card number, or a number that looks like one: put a letter directly before it'
   ],
   ['customer.name', 'a\u0007', 'must not contain control characters'],
+  ['customer.name', 'a\ud83d', 'must not contain halves of characters (lone surrogates), U+2028 and U+2029'],
+  ['metadata.note', 'a\n\u2028', 'must not contain halves of characters (lone surrogates), U+2028 and U+2029'],
   ['customer.email', 'ada', 'must be a valid e-mail address, such as ada@example.com'],
   ['customer.phone', 11_987_654_321, 'must be a string, in quotes'],
   [
@@ -80,6 +82,11 @@ describe('POST /v1/payments: the sentence of each rule', () => {
       expect(await refusals(path, value)).to.deep.equal([{ path, message }])
     })
   }
+
+  it('says once what kind of source is missing', async () => {
+    const message = 'is required: must be "token" (with token_id) or "card" (with card_id)'
+    expect(await refusals('payment_source', {})).to.deep.equal([{ path: 'payment_source.source_type', message }])
+  })
 
   it('says each broken rule of a field', async () => {
     const [problem] = (await refusals('customer.name', `${'x'.repeat(120)} ${CARD}`)) as { message: string }[]

@@ -27,7 +27,7 @@ describe('POST /v1/tokens', () => {
   })
 
   it('answers a CVV alone with a token of another kind, which holds the sealed CVV', async () => {
-    const response = await app.post({ cvv: typedCard.cvv })
+    const response = await app.post({ cvv: typedCard.cvv, holder_name: null })
     const answer = (await response.json()) as { token_id: string; expires_at: string }
     expect(response.status).to.equal(201)
     expect(answer).to.include({ brand: null, last4: null }).and.have.property('token_id').that.matches(/^cvt_/)
@@ -48,6 +48,8 @@ describe('POST /v1/tokens', () => {
       const { error } = (await (await app.post({ cvv })).json()) as { error: Record<string, unknown> }
       expect(error).to.deep.include({ code: 'invalid_request', fields: [{ path: 'cvv', message }] })
     }
+    const { error } = (await (await app.post({ cvv: '123', brand: 'visa' })).json()) as { error: { fields: unknown } }
+    expect(error.fields).to.deep.equal([{ path: 'brand', message: 'is not a property of this request' }])
   })
 
   it('answers with the error envelope, all broken fields at once', async () => {
