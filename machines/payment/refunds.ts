@@ -19,6 +19,20 @@ export function takesRefund(figures: Figures, amountCents: number): boolean {
   return kept < REFUNDS_MAX || amountCents === refundableCents(figures)
 }
 
+/**
+ * The refund that a request with this key has asked for before, as the payment itself remembers it; null: none. One that was
+ * reversed in part is in the list twice.
+ */
+export function earlierRefund(
+  { refunds }: Pick<Figures, 'refunds'>,
+  idempotencyKey: string
+): Pick<Refund, 'amountCents' | 'state' | 'error'> | null {
+  const own = refunds.filter(refund => refund.idempotencyKey === idempotencyKey)
+  const last = own.find(({ state }) => state !== 'failed') ?? own.at(-1)
+  if (last === undefined) return null
+  return { ...last, amountCents: own.reduce((cents, refund) => cents + refund.amountCents, 0) }
+}
+
 /** The list with a refund that begins now. Of a full list, the oldest refunds that failed make room. */
 export function withNewRefund(
   { refunds }: Figures,

@@ -1,0 +1,31 @@
+/**
+ * A repeated refund whose idempotency record is gone: after its retention, or with data that came from an older backup. The
+ * payment itself still has the refund, because it came from the archive or was compared with the acquirer record.
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import { isOpen, type Payment } from '../../machines/model.js'
+import type { AskedEvent } from '../../machines/payment/events.js'
+import { earlierRefund } from '../../machines/payment/refunds.js'
+import type { PaymentStore } from '../../redis/payments/payments.js'
+import type { Submission } from './payments-port.js'
+import type { RecordedScope } from './request-card.js'
+
+/** The answer to such a request, which must not be sent again: the buyer would get the money twice. Null: it is none. */
+export async function repeatedRefund(
+  store: Pick<PaymentStore, 'readIdempotency'>,
+  { merchantId, partition, record }: Pick<RecordedScope, 'merchantId' | 'partition' | 'record'>,
+  payment: Payment | null,
+  { type, amountCents, idempotencyKey }: AskedEvent
+): Promise<Submission | null> {
+  if (payment?.terms.merchantId !== merchantId || type !== 'CANCEL') return null
+  const { terms, progress } = payment
+  const earlier = earlierRefund(progress, idempotencyKey)
+  if (earlier === null || (await store.readIdempotency(partition, record)) !== null) return null
+  if (amountCents !== null && amountCents !== earlier.amountCents) return { kind: 'conflict', paymentId: terms.id }
+  if (isOpen(earlier)) return { kind: 'in_progress', terms, progress, isReplay: true }
+  const result: CommandResult =
+    earlier.state === 'succeeded'
+      ? { kind: 'succeeded', progress }
+      : { kind: 'failed', code: earlier.error ?? 'provider_rejected' }
+  return { kind: 'finished', terms, result, isReplay: true }
+}
