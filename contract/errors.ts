@@ -107,7 +107,7 @@ export const errorCatalogue = {
     status: 409,
     retryable: true,
     message:
-      'A hundred events of this payment wait for its endpoint already. Nothing was added; send the request again when some have arrived.'
+      'So many events of this payment (250) wait for its endpoint already. Nothing was added; send the request again when some have arrived.'
   },
   headers_too_large: {
     publicCode: 'invalid_request',

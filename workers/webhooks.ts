@@ -34,7 +34,7 @@ await runProcess('webhooks', async context => {
   const metrics = warnOfFailures(createWebhookMetrics(), clock, context)
   const delaysMs = config.webhookRetryDelaysMs
   const policy = createEgressPolicy(config.webhookAllowedNetworks)
-  const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs })
+  const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs, clock })
   const interruption = new AbortController()
   const handle = createDeliveryHandler(
     {

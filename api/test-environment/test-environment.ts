@@ -29,9 +29,9 @@ export interface TestEnvironment {
   expire(payment: Payment): Promise<void>
   /** Sends an event about no payment to the endpoint of the merchant. */
   sendEvent(merchantId: string): Promise<ListedEvent>
-  /** The last events, last sent first. An event that is being sent at this moment is missing. */
+  /** The last events, last sent first. */
   listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
-  /** Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while 100 events of its payment wait. */
+  /** Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while 250 events of its payment wait. */
   replayEvent(merchantId: string, eventId: string, signal: AbortSignal): Promise<ListedEvent | null>
 }
 
@@ -62,7 +62,7 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
     async replayEvent(merchantId, eventId, signal) {
       const event = await eventLog.find(eventId, [merchantId], { max: SEARCHED_MAX, signal })
       if (event === null) return null
-      if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
+      if ((await eventLog.replay(event)).sent === 0) throw new ServiceError('too_many_events')
       return { ...event, state: 'waiting', nextAttemptAtMs: null }
     }
   }

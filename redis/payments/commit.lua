@@ -9,6 +9,7 @@
 -- keys.endpoint      string   the webhook endpoint of the merchant
 -- keys.before        zset     index of the status before
 -- keys.after         zset     index of the status from now on
+-- keys.undeliverable zset     webhook events that were given up, by their time
 --
 -- given.version, given.record    the version that must be there; the payment from now on
 -- given.member                   the payment key
@@ -17,7 +18,7 @@
 -- given.mustBeOpen               the request must have no result yet
 -- given.result                   the result of the request; absent: none yet
 -- given.channel, given.reply     the wake-up for the request that waits; absent: none waits
--- given.event                    of a change of status
+-- given.event, given.occurredMs  of a change of status; when it was
 --
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
 -- include version_of
@@ -40,7 +41,9 @@ end
 indexPayment()
 local count = advance(keys.counter)
 if given.event and redis.call('EXISTS', keys.endpoint) == 1 then
-  appendEvent(redis.call('TIME')[1] .. '000')
+  if not appendEvent(redis.call('TIME')[1] .. '000') then
+    redis.call('ZADD', keys.undeliverable, given.occurredMs, '[1,' .. given.event .. ']')
+  end
 end
 if given.result then
   storeResult(keys.idempotency, request, given.result)

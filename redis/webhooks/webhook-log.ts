@@ -30,6 +30,12 @@ const ALL = Number.POSITIVE_INFINITY
 /** Waiting payments that `newest` reads besides as many as are asked for. */
 const SPARE = 50
 
+/** What became of events that were to be sent again: `left` are as they were, because too many of their payments wait already. */
+export interface Replayed {
+  readonly sent: number
+  readonly left: number
+}
+
 /** What is put behind the events of a payment; of an undeliverable one also as what it is listed. */
 type Appended = Pick<LoggedEvent, 'change'> & Partial<Pick<LoggedEvent, 'state' | 'listed'>>
 
@@ -50,10 +56,12 @@ export class WebhookLog {
   }
 
   /**
-   * What waits for a retry or for its endpoint, and what stands behind it: payment by payment, those that are due last first, of equal
-   * ones the newest. While the line changes, some may be missing, or come twice. Of a long line `max` payments are read.
+   * What is being sent, what waits for a retry or for its endpoint, and what stands behind it: payment by payment, those that
+   * are due last first, of equal ones the newest. While they move, some may be missing, or come twice. `max` bounds how many
+   * payments are read of the line, and how many commands.
    */
   async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
+    yield* this.#beingSent(merchantId, max)
     const line = keys.webhookLine(this.#partitionOf(merchantId), merchantId)
     for (let skip = 0; skip < max; skip += PAGE) {
       const page = await this.#redis.zrevrange(line, skip, Math.min(skip + PAGE, max) - 1, 'WITHSCORES')
@@ -89,8 +97,7 @@ export class WebhookLog {
   }
 
   /**
-   * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
-   * Of many that wait, only those that are due last are considered.
+   * The last events in any state, the ones that were sent last first. Of many that wait, only those that are due last are considered.
    */
   async newest(merchantId: string, count: number): Promise<LoggedEvent[]> {
     const partition = this.#partitionOf(merchantId)
@@ -137,15 +144,18 @@ export class WebhookLog {
     return null
   }
 
-  /** Sends an event again; one that waits is due at once. Answers how many events. */
-  async replay(event: LoggedEvent): Promise<number> {
+  /** Sends an event again; one that waits is due at once. */
+  async replay(event: LoggedEvent): Promise<Replayed> {
     const { merchantId, state, change } = event
-    if (state === 'waiting') return await this.#hurry(merchantId, change)
+    if (state === 'waiting') {
+      await this.#hurry(merchantId, change)
+      return { sent: 1, left: 0 }
+    }
     return await this.append(merchantId, [event], await serverTimeMs(this.#redis))
   }
 
-  /** Sends again all that occurred since a time, in its order. Answers how many events. */
-  async replaySince(merchantId: string, sinceMs: number, states: readonly LoggedState[]): Promise<number> {
+  /** Sends again all that occurred since a time, in its order. */
+  async replaySince(merchantId: string, sinceMs: number, states: readonly LoggedState[]): Promise<Replayed> {
     const events: LoggedEvent[] = []
     const note = (event: LoggedEvent): void => {
       if (event.change.occurredAtMs >= sinceMs) events.push(event)
@@ -160,7 +170,8 @@ export class WebhookLog {
     for (const event of waiting) await this.#hurry(merchantId, event.change)
     // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
     const others = [...wanted.values()].filter(event => event.state !== 'waiting')
-    return waiting.length + (await this.append(merchantId, others, await serverTimeMs(this.#redis)))
+    const { sent, left } = await this.append(merchantId, others, await serverTimeMs(this.#redis))
+    return { sent: waiting.length + sent, left }
   }
 
   /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
@@ -176,13 +187,13 @@ export class WebhookLog {
   }
 
   /**
-   * Puts events behind those of their payments that wait. Answers how many; not those of payments of which a hundred
-   * wait, and not undeliverable ones that are not listed any more.
+   * Puts events behind those of their payments that wait. Left are those of payments for which there is no room
+   * (append_event.lua), and undeliverable ones that are not listed any more.
    */
-  async append(merchantId: string, events: readonly Appended[], nowMs: number): Promise<number> {
+  async append(merchantId: string, events: readonly Appended[], nowMs: number): Promise<Replayed> {
     const partition = this.#partitionOf(merchantId)
     const undeliverable = keys.webhookUndeliverable(partition, merchantId)
-    let count = 0
+    let sent = 0
     for (let start = 0; start < events.length; start += PAGE) {
       const page = events.slice(start, start + PAGE)
       const loading = page.map(async ({ change }) => {
@@ -214,9 +225,9 @@ export class WebhookLog {
           }
         )
       })
-      for (const answer of await Promise.all(answers)) count += Number(answer)
+      for (const answer of await Promise.all(answers)) sent += Number(answer)
     }
-    return count
+    return { sent, left: events.length - sent }
   }
 
   #partitionOf(merchantId: string): number {
@@ -232,17 +243,31 @@ export class WebhookLog {
   }
 
   /** An endpoint that rests is not asked more often for it. */
-  async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
+  async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<void> {
     const partition = this.#partitionOf(merchantId)
     const nowMs = await serverTimeMs(this.#redis)
     const place = encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
     await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
     await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
-    return 1
   }
 
-  /** The events of a payment that stands in the line as `place`. */
-  async *#waitingOf(place: string, dueMs: number): AsyncGenerator<LoggedEvent> {
+  /** The events of payments whose command is in the stream. */
+  async *#beingSent(merchantId: string, max: number): AsyncGenerator<LoggedEvent> {
+    const stream = keys.deliveries(this.#partitionOf(merchantId))
+    let from = '-'
+    for (let read = 0; read < max; read += PAGE) {
+      const page = await this.#redis.xrange(stream, from, '+', 'COUNT', Math.min(PAGE, max - read))
+      for (const [, fields] of page) {
+        const place = fieldsOf(fields).get('e') ?? ''
+        if (readable(place, decodePlace)[0]?.merchantId === merchantId) yield* this.#waitingOf(place, null)
+      }
+      if (page.length < PAGE) return
+      from = `(${page.at(-1)?.[0]}`
+    }
+  }
+
+  /** The events of a payment that stands in the line as `place`, or whose command has it. `dueMs` null: they are being sent. */
+  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
     const [found] = readable(place, decodePlace)
     if (found === undefined) return
     const { paymentKey, merchantId } = found

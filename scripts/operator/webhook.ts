@@ -5,7 +5,7 @@ import { unreplicated } from '../../redis/connection/writes.js'
 import { byTime, type LoggedEvent, RETENTION_DAYS } from '../../redis/webhooks/logged-event.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
-import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
+import { type Replayed, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
@@ -154,8 +154,12 @@ async function replay(
   return replayed(await eventLogOf(connection).replaySince(merchant, since ?? 0, wanted))
 }
 
-function replayed(count: number): Output {
-  return { json: { replayed: count }, text: `${count} event${count === 1 ? '' : 's'} will be sent again.` }
+function replayed({ sent, left }: Replayed): Output {
+  const lines = [`${sent} event${sent === 1 ? '' : 's'} will be sent again.`]
+  if (left > 0) {
+    lines.push(`${left} stay as they are: 250 of their payments wait already. Repeat this when those have arrived.`)
+  }
+  return { json: { replayed: sent, left }, text: lines.join('\n') }
 }
 
 async function found(connection: OperatorConnection, eventId: string): Promise<LoggedEvent> {

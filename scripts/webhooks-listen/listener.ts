@@ -24,6 +24,8 @@ export interface Listener {
 
 /** After this status the service retries. */
 const UNANSWERED = 502
+/** The service waits 10 s for an answer: the line about an event comes before it is sent again. */
+const FORWARD_TIMEOUT_MS = 9_000
 const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
 
 /** Rejects when the port is taken. */
@@ -34,9 +36,10 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', async () => {
       const body = Buffer.concat(chunks)
-      const status = forwardTo === null ? 204 : await forward(forwardTo, request.headers, body)
-      write(describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status ?? 'no answer there'}`))
-      response.writeHead(status ?? UNANSWERED).end()
+      const answer = forwardTo === null ? { status: 204, headers: {} } : await forward(forwardTo, request.headers, body)
+      const outcome = forwardTo === null ? '' : ` -> ${answer?.status ?? 'no answer there'}`
+      write(describe(request.headers, body, secret, outcome))
+      response.writeHead(answer?.status ?? UNANSWERED, answer?.headers).end()
     })
   })
   const port = await listenHere(server, options.port, '--port')
@@ -61,7 +64,11 @@ export function forwardTarget(text: string): URL {
 }
 
 /** Forwards the raw bytes and the headers of the event, so that the signature stays valid. Null: no answer. */
-async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number | null> {
+async function forward(
+  target: URL,
+  headers: IncomingHttpHeaders,
+  body: Buffer
+): Promise<{ status: number; headers: Record<string, string> } | null> {
   const passed = PASSED_ON.flatMap((name): [string, string][] => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []
@@ -71,10 +78,15 @@ async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer):
       method: 'POST',
       headers: passed,
       body: Uint8Array.from(body),
-      redirect: 'manual'
+      redirect: 'manual',
+      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS)
     })
     await response.body?.cancel()
-    return response.status === 0 ? UNANSWERED : response.status
+    const retryAfter = response.headers.get('retry-after')
+    return {
+      status: response.status === 0 ? UNANSWERED : response.status,
+      headers: retryAfter === null ? {} : { 'Retry-After': retryAfter }
+    }
   } catch {
     return null
   }

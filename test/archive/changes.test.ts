@@ -219,7 +219,7 @@ describe('workers with archived payments', () => {
     const store = { load: () => archive.find(payment.terms.id) }
     const events = new WebhookLog(test.redis, partitions, store)
     const changes = [1, 2, 3].map(version => ({ change: statusChangeOf({ ...payment, version }, version) }))
-    expect(await events.append(merchantId, changes, 1)).to.equal(3)
+    expect(await events.append(merchantId, changes, 1)).to.deep.equal({ sent: 3, left: 0 })
     const list = keys.webhookEvents(partitionOf(merchantId, partitions), paymentKeyOf(payment.terms.id))
     expect(await test.redis.llen(list)).to.equal(3)
   })

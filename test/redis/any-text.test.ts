@@ -217,7 +217,7 @@ describe('stored values with any text', () => {
       await conclude({ event: 'undeliverable' })
       const [given] = await listed('undeliverable')
       expect(given).to.deep.include({ change, attempts: [attempt] })
-      if (given !== undefined) expect(await eventLog.replay(given)).to.equal(1)
+      if (given !== undefined) expect(await eventLog.replay(given)).to.include({ sent: 1 })
       expect(await listed('undeliverable')).to.deep.equal([])
       const { entries } = await readCommands(test.redis, deliveryWork, 'worker', [PARTITION], 1)
       const replayed = entries[0] === undefined ? null : await queue.first(entries[0])

@@ -98,7 +98,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   const clock = options.clock ?? { now: () => Date.now() }
   const { ca } = await receiverTls()
   const policy = createEgressPolicy(options.allowedNetworks ?? ['127.0.0.0/8'])
-  const sender = createSender({ policy, timeoutMs: options.timeoutMs ?? 5_000, ca })
+  const sender = createSender({ policy, timeoutMs: options.timeoutMs ?? 5_000, ca, clock })
   const deps = {
     queue: wrap(createWebhookQueue(redis, { ...plainQueue, delaysMs, now: clock.now })),
     lock: createPaymentLock([test.secrets], LOCK_TTL_MS, log),

@@ -24,7 +24,9 @@ import { attemptDelivery } from './attempt.js'
 import type { DeliveryDeps } from './delivery-deps.js'
 import { createReceivers, type Receiver } from './receivers.js'
 
-const LOCKED_RETRY_MS = 50
+/** The worker of the event before releases its lock a moment after it has written the command of this one. */
+const LOCKED_RETRY_MS = 4
+const LOCKED_RETRY_MAX_MS = 50
 
 export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
 
@@ -50,8 +52,8 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
   }
 }
 
-function lockedPauseMs(): number {
-  return LOCKED_RETRY_MS
+function lockedPauseMs(tries: number): number {
+  return Math.min(LOCKED_RETRY_MS * 2 ** tries, LOCKED_RETRY_MAX_MS)
 }
 
 function waitsFor(error: unknown): string | null {

@@ -8,6 +8,7 @@ import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { holdsCardData } from '../../machines/card-data-in-text.js'
 import type { Lease } from '../../machines/lease.js'
+import type { Clock } from '../../runtime/clock.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { droppingContinue } from '../network/unasked-continue.js'
@@ -40,15 +41,26 @@ export interface SenderOptions {
   /** Further certificate authorities (PEM), for tests; processes use NODE_EXTRA_CA_CERTS. */
   readonly ca?: string
   readonly resolve?: Resolve
+  /** For a `Retry-After` that is a date. */
+  readonly clock: Clock
+  /** A connection in use is replaced after so long: the name of its host may stand for another address by now. */
+  readonly connectionLifeMs?: number
 }
 
 const ANSWER_BYTES_MAX = 64 * 1_024
 /** Answers 1xx before the answer. Each is work for this process, and a receiver can send millions until the deadline. */
 const ANNOUNCEMENTS_MAX = 16
 const NOTE_LENGTH_MAX = 200
-const KEEP_ALIVE_MS = 30_000
+/** What is judged of an answer before it is cut: a card number that the cut parts must not be kept either. */
+const JUDGED_BYTES_MAX = 2_048
+/** Servers close an idle connection after 5 s or more: one that is being closed just then would fail an attempt. */
+const KEEP_ALIVE_MS = 4_000
+const CONNECTION_LIFE_MS = 60_000
+/** Of an answer that is no text. */
+const ENCODINGS = ['gzip', 'deflate', 'br', 'zstd']
 
-export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions): Sender {
+export function createSender(options: SenderOptions): Sender {
+  const { policy, timeoutMs, ca, resolve, clock, connectionLifeMs = CONNECTION_LIFE_MS } = options
   const connectTls = droppingContinue(
     buildConnector({
       timeout: timeoutMs,
@@ -61,6 +73,7 @@ export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions):
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    clientTtl: connectionLifeMs,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16 * 1_024,
@@ -79,7 +92,7 @@ export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions):
       new Promise(done => {
         const target = new URL(url)
         if (target.protocol !== 'https:') return done(unanswered('the URL is not https'))
-        const exchange = new Exchange(timeoutMs, lease, done)
+        const exchange = new Exchange(timeoutMs, lease, clock, done)
         agent.dispatch(
           { origin: target.origin, path: target.pathname + target.search, method: 'POST', headers, body },
           exchange
@@ -96,6 +109,7 @@ function bare(hostname: string): string {
 
 /** Settled exactly once: by the answer, an error, the deadline or the caller. */
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #clock: Clock
   readonly #done: (outcome: SendOutcome) => void
   readonly #timer: NodeJS.Timeout
   readonly #stopListening: () => void
@@ -107,7 +121,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #start: Buffer = Buffer.alloc(0)
 
-  constructor(timeoutMs: number, lease: Lease, done: (outcome: SendOutcome) => void) {
+  constructor(timeoutMs: number, lease: Lease, clock: Clock, done: (outcome: SendOutcome) => void) {
+    this.#clock = clock
     this.#done = done
     this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs} ms`), timeoutMs)
     const interrupt = (): void => this.#end('the delivery was interrupted')
@@ -126,13 +141,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>
   ): void {
     if (status >= 200) {
-      this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) }
+      this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], this.#clock.now()) }
       this.#encoding = headers['content-encoding']?.toString() ?? 'identity'
     } else if (++this.#announcements > ANNOUNCEMENTS_MAX) this.#end('announcements (1xx) and no answer')
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#bytes < NOTE_LENGTH_MAX) this.#start = Buffer.concat([this.#start, chunk.subarray(0, NOTE_LENGTH_MAX)])
+    if (this.#bytes < JUDGED_BYTES_MAX) this.#start = Buffer.concat([this.#start, chunk.subarray(0, JUDGED_BYTES_MAX)])
     this.#bytes += chunk.length
     if (this.#bytes > ANSWER_BYTES_MAX) this.#end('the answer is too long')
   }
@@ -156,20 +171,26 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true
     clearTimeout(this.#timer)
     this.#stopListening()
-    const isText = this.#encoding === 'identity'
-    const text = oneLine(this.#start.toString('utf8'))
-    const kept = holdsCardData(text) ? '(an answer with card data)' : text
-    const note = isText ? kept : `(an answer in the encoding ${oneLine(this.#encoding)})`
-    this.#done(this.#answer === null ? unanswered(reason) : { ...this.#answer, note })
+    this.#done(
+      this.#answer === null ? unanswered(reason) : { ...this.#answer, note: noteOf(this.#start, this.#encoding) }
+    )
   }
 }
 
-/** The text of a receiver, cut, on one line and without control characters. */
+/** What is kept of an answer, for the operator. */
+function noteOf(start: Buffer, encoding: string): string {
+  if (encoding !== 'identity') return `(an answer in ${ENCODINGS.find(known => known === encoding) ?? 'an encoding'})`
+  const text = oneLine(start.toString('utf8'))
+  return holdsCardData(text) ? '(an answer with card data)' : cut(text)
+}
+
+/** The text of a receiver on one line, without what a terminal could act on. */
 function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim()
-    .slice(0, NOTE_LENGTH_MAX)
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+}
+
+function cut(text: string): string {
+  return text.slice(0, NOTE_LENGTH_MAX)
 }
 
 /** Words for what merchants and operators read of their attempts, by the code of the error. */
@@ -190,8 +211,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
-  if (code === 'FORBIDDEN_TARGET') return oneLine(error.message)
+  if (code === 'FORBIDDEN_TARGET') return cut(oneLine(error.message))
   if (/^HPE_|^HTTPParserError$/.test(code)) return 'the answer is not HTTP/1.1'
-  if (/CERT|^ERR_SSL|^ERR_TLS|SIGNATURE|ISSUER/.test(code)) return oneLine(`no secure connection (${code})`)
-  return REASONS[code] ?? oneLine(`the exchange failed (${code})`)
+  if (/CERT|^ERR_SSL|^ERR_TLS|SIGNATURE|ISSUER/.test(code)) return cut(oneLine(`no secure connection (${code})`))
+  return REASONS[code] ?? cut(oneLine(`the exchange failed (${code})`))
 }

@@ -52,7 +52,7 @@ describe('webhooks of a running service', () => {
     expect(arrived.at(-1)?.event).to.include({ amount_cents, captured_cents, refunded_cents })
 
     const [first, before] = [arrived[0], arrivals(id).length]
-    expect(await webhook('replay', String(first?.event['event_id']))).to.deep.equal({ replayed: 1 })
+    expect(await webhook('replay', String(first?.event['event_id']))).to.deep.equal({ replayed: 1, left: 0 })
     const again = await until('it comes again', () => arrivals(id)[before])
     expect(again.body, 'the same to the byte').to.equal(first?.body)
   })

@@ -57,7 +57,17 @@ describe('receivers that misbehave', () => {
     [
       'answers in gzip: the note says so, and holds no bytes of it',
       answers(500, Buffer.from([0x1f, 0x8b, 8, 0]), { 'Content-Encoding': 'gzip' }),
-      '(an answer in the encoding gzip)'
+      '(an answer in gzip)'
+    ],
+    [
+      'answers with a card number where the note is cut: nothing is kept',
+      answers(500, `${'x'.repeat(184)} 4024007153760060 is in use`),
+      '(an answer with card data)'
+    ],
+    [
+      'names a card number as its encoding: nothing is kept',
+      answers(500, 'x', { 'Content-Encoding': '4024007153760060' }),
+      '(an answer in an encoding)'
     ]
   ]
   for (const [what, answer, note] of failing) {

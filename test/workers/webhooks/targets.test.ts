@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
 import { createEgressPolicy } from '../../../runtime/egress-policy.js'
 import { createLogger } from '../../../runtime/log.js'
 import { endlessLease } from '../../../workers/network/lease-until.js'
@@ -29,6 +30,7 @@ describe('targets of webhooks', () => {
     const sender = createSender({
       policy: createEgressPolicy(allowed),
       timeoutMs: 2_000,
+      clock: { now: () => Date.now() },
       ca: (await receiverTls()).ca,
       // A name server that answers differently each time (DNS rebinding).
       resolve: async () => [answers[Math.min(asked++, answers.length - 1)] ?? '']
@@ -73,6 +75,32 @@ describe('targets of webhooks', () => {
 
   it('are https', async () => {
     expect(reasonOf(await post(`http://127.0.0.1:${port}/`, [], ['127.0.0.0/8']))).to.equal('the URL is not https')
+  })
+
+  it('are looked up again while events flow: the name may stand for another address by now', async () => {
+    for (const [connectionLifeMs, lookups] of [
+      [60_000, 1],
+      [1, 3]
+    ] as const) {
+      let asked = 0
+      const sender = createSender({
+        policy: createEgressPolicy(['127.0.0.0/8']),
+        timeoutMs: 2_000,
+        clock: { now: () => Date.now() },
+        ca: (await receiverTls()).ca,
+        resolve: async () => {
+          asked++
+          return ['127.0.0.1']
+        },
+        connectionLifeMs
+      })
+      for (let n = 0; n < 3; n++) {
+        expect(reasonOf(await sender.post(`https://localhost:${port}/`, {}, '{}', endlessLease))).to.equal('204')
+        await delay(5)
+      }
+      await sender.close()
+      expect(asked).to.equal(lookups)
+    }
   })
 
   it('must have a certificate for their name', async () => {
