@@ -19,7 +19,13 @@ export interface PaymentArchive {
   list(query: ListQuery, signal?: AbortSignal): Promise<PaymentPage>
   /** The payment whose sale this is. Null: none of the archive. */
   findBySale(saleId: string): Promise<string | null>
+  /** Which of these payments, which left Redis for it, it lost: they are not here, and were not dropped with their month. */
+  lostOf(paymentIds: readonly string[]): Promise<readonly string[]>
 }
+
+/** What an operator reads of an archive that lost payments. */
+export const LOST_PAYMENTS =
+  'it lacks payments that left Redis for it: it is another database, was made anew, or came back older (docs/ARCHIVE.md, When it lost payments)'
 
 /** The fact of /readyz of a process that has an archive. */
 export const ARCHIVE_FACT = 'archive'

@@ -14,6 +14,8 @@ export interface ArchiveFacts {
   readonly synchronousCommit: string
   /** It replays what another server writes, and takes no writes itself. */
   readonly isStandby: boolean
+  /** It takes no writes, as a standby, or by its settings. */
+  readonly isReadOnly: boolean
   readonly isSuperuser: boolean
   /** The connection from the server to us, or to the pooler between. */
   readonly isEncrypted: boolean
@@ -34,6 +36,7 @@ export interface ArchiveFacts {
 const SERVER = `SELECT current_user AS "user", current_setting('server_version_num')::int AS "serverVersion",
     current_setting('fsync') AS fsync, current_setting('full_page_writes') AS "fullPageWrites",
     current_setting('synchronous_commit') AS "synchronousCommit", pg_is_in_recovery() AS "isStandby",
+    current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS "isSuperuser",
     coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
     pg_database_size(current_database())::float8 AS bytes,

@@ -1,6 +1,7 @@
 /** The months of the archive, for operators: what is in each, exports, and its end after the retention (decision 28). */
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { ArchiveUnavailable } from './archive.js'
+import { lostOf } from './lost-payments.js'
 import { explained } from './postgres.js'
 
 /** A month as `2024-03`: its payments were created then, in UTC. */
@@ -56,6 +57,10 @@ export interface ArchiveMonths {
   /** Runs `work` on a month as it is now: later writes are not seen. Null: there is no such month. */
   read<Result>(month: Month, work: (snapshot: MonthSnapshot) => Promise<Result>): Promise<Result | null>
   noteExport(month: Month, content: MonthContent & { readonly sha256: string }): Promise<void>
+  /** As `PaymentArchive.lostOf`. */
+  lostOf(paymentIds: readonly string[]): Promise<readonly string[]>
+  /** The newest payment that is older than this one; null: there is none. */
+  newestBefore(paymentId: string): Promise<string | null>
   /** Removes a month for ever, unless its newest export lacks something of it. Waits at most 2 s for the locks of others. */
   drop(month: Month): Promise<Dropping>
   close(): Promise<void>
@@ -104,6 +109,10 @@ export async function openArchiveMonths(archiveUrl: string, connectTimeoutMs: nu
       const values = [firstDay(month), payments, String(fingerprint), sha256]
       await ask('INSERT INTO exports (month, payments, fingerprint, sha256) VALUES ($1, $2, $3, $4)', values)
     },
+    lostOf: paymentIds => lostOf(ask, paymentIds),
+    newestBefore: async paymentId =>
+      (await ask<{ id: string }>('SELECT id FROM payments WHERE id < $1 ORDER BY id DESC LIMIT 1', [paymentId]))[0]
+        ?.id ?? null,
     drop: month => inTransaction(ask, 'ISOLATION LEVEL READ COMMITTED', () => drop(ask, month)),
     close: () => client.end()
   }

@@ -7,7 +7,7 @@ import { archivedUpTo, newestArchived, restorePayment, timeBeforeRestore } from 
 import { decodePayment } from '../redis/payments/payment-record.js'
 import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
-import { ArchiveUnavailable, type PaymentArchive } from './archive.js'
+import { ArchiveUnavailable, LOST_PAYMENTS, type PaymentArchive } from './archive.js'
 
 interface ArchiveParts {
   readonly writes: Writes
@@ -23,6 +23,16 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
   const { writes, onBroughtBack } = parts
   const { redis } = writes
   if (archive === null) return redisAlone(store, redis)
+  /** Throws when the archive lost payments: it must have the newest one that left the partition. */
+  const assertWhole = async (partition: number): Promise<void> => {
+    const mark = await newestArchived(redis, partition)
+    const lost = mark === null ? [] : await archive.lostOf([paymentIdOfKey(mark)])
+    if (lost.length > 0) throw new ArchiveUnavailable(new Error(LOST_PAYMENTS))
+  }
+  const nowhere = async (partition: number): Promise<null> => {
+    await assertWhole(partition)
+    return null
+  }
   /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
   const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
     paymentKey <= (await archivedUpTo(redis, partition))
@@ -36,7 +46,7 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
     async load(partition, paymentKey) {
       const payment = await store.load(partition, paymentKey)
       if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
-      return await archive.find(paymentIdOfKey(paymentKey))
+      return (await archive.find(paymentIdOfKey(paymentKey))) ?? (await nowhere(partition))
     },
 
     async loadForChange(partition, paymentKey, merchantId) {
@@ -44,10 +54,10 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
         const payment = await store.load(partition, paymentKey)
         if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
         const paymentId = paymentIdOfKey(paymentKey)
-        if (!(await isOf(paymentId, merchantId))) return null
+        if (!(await isOf(paymentId, merchantId))) return await nowhere(partition)
         const askedAtMs = await timeBeforeRestore(redis, paymentKey, partition)
         const archived = await takeBack(paymentId)
-        if (archived === null) return null
+        if (archived === null) return await nowhere(partition)
         const restored = await restorePayment(writes, archived, askedAtMs)
         if (restored === null) continue
         onBroughtBack?.()
@@ -55,7 +65,7 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
       }
     },
 
-    list: (query, signal) => listBoth({ store, archive, redis }, query, signal),
+    list: (query, signal) => listBoth({ store, archive, redis, assertWhole }, query, signal),
 
     async replaceArchived(payment) {
       await withCrashPoints('archive.put', () => archive.put([payment]))
@@ -76,7 +86,17 @@ function redisAlone(store: PaymentStore, redis: Redis): PaymentStore {
 
 /** Each source is complete down to where its page ends, and what both have is merged down to the end that comes first. */
 async function listBoth(
-  { store, archive, redis }: { store: PaymentStore; archive: PaymentArchive; redis: Redis },
+  {
+    store,
+    archive,
+    redis,
+    assertWhole
+  }: {
+    store: PaymentStore
+    archive: PaymentArchive
+    redis: Redis
+    assertWhole: (partition: number) => Promise<void>
+  },
   query: ListQuery,
   signal?: AbortSignal
 ): Promise<PaymentPage> {
@@ -87,7 +107,7 @@ async function listBoth(
   // None of the archive is newer: PostgreSQL need not look at the months after it.
   const newestMs = createdAtMs(paymentIdOfKey(mark)) + 1
   const createdToMs = Math.min(query.createdToMs ?? newestMs, newestMs)
-  const older = await archive.list({ ...query, createdToMs }, signal)
+  const [older] = await Promise.all([archive.list({ ...query, createdToMs }, signal), assertWhole(query.partition)])
   const found = new Map(page.payments.map(payment => [payment.terms.id, payment]))
   const others = older.payments.filter(({ terms }) => !found.has(terms.id))
   for (const payment of await current(redis, query, others)) found.set(payment.terms.id, payment)

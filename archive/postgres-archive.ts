@@ -6,7 +6,8 @@ import { createdAtMs, firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '..
 import { decodePayment, encodePayment } from '../redis/payments/payment-record.js'
 import { type ListQuery, PAGE_CHARACTERS_MAX } from '../redis/payments/payments.js'
 import type { Logger } from '../runtime/log.js'
-import type { PaymentArchive } from './archive.js'
+import { ArchiveUnavailable, type PaymentArchive } from './archive.js'
+import { lostOf } from './lost-payments.js'
 import { migrate } from './migrate.js'
 import { type ArchiveSettings, openPostgres, type Postgres } from './postgres.js'
 
@@ -35,13 +36,18 @@ export function createPostgresArchive(settings: ArchiveSettings, logger: Logger)
       const [row] = await postgres.query<{ id: string }>('SELECT id FROM payments WHERE sale_id = $1', [saleId])
       return row?.id ?? null
     },
+    lostOf: paymentIds => lostOf(postgres.query, paymentIds),
     async ping() {
-      await postgres.query('SELECT 1')
+      const [server] = await postgres.query<{ isReadOnly: boolean }>(READ_ONLY)
+      if (server?.isReadOnly) throw new ArchiveUnavailable(new Error('it takes no writes (transaction_read_only)'))
     },
     migrate: () => migrate(settings.archiveUrl, settings.archiveTimeoutMs),
     close: () => postgres.close()
   }
 }
+
+/** Also of a standby. */
+const READ_ONLY = `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`
 
 /**
  * Part of each statement that writes, which has to read from it: the answer waits for the disk, also with another default

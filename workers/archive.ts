@@ -32,7 +32,7 @@ await runProcess('archive', async context => {
     signal
   )
   onReadyCheck('archive', async () => {
-    // A round in which nothing is due asks PostgreSQL nothing.
+    // The pause after a round may be minutes long.
     await archive.ping()
     return moving.problem()
   })

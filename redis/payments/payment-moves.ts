@@ -6,7 +6,8 @@ import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
 import { storedVouch } from '../installation/epochs.js'
-import { firstPaymentKeyAt, keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
+import { firstPaymentKeyAt, keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { replaceRecord } from '../replace-record.js'
 import { defineBatchScript, defineNamedScript } from '../scripts.js'
 import { indexedSaleId, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
@@ -56,8 +57,20 @@ export async function restorePayment(writes: Writes, payment: Payment, askedAtMs
 }
 
 /** The key of the newest payment that ever left a partition; null: all payments are in Redis. */
-export function newestArchived(redis: Redis, partition: number): Promise<string | null> {
-  return redis.get(keys.archived(partition))
+export async function newestArchived(redis: Redis, partition: number): Promise<string | null> {
+  return (await redis.get(keys.archived(partition))) || null
+}
+
+/** The ids of the payments that are the newest of all that left their partitions. */
+export async function newestArchivedIds(redis: Redis, partitions: number): Promise<string[]> {
+  const marks = await Promise.all(partitionNumbers(partitions).map(partition => newestArchived(redis, partition)))
+  return marks.flatMap(mark => (mark ? [paymentIdOfKey(mark)] : []))
+}
+
+/** Replaces the mark of `paymentId` by that of an older payment; null: none has left. False: a newer one has left meanwhile. */
+export async function lowerArchivedMark(redis: Redis, paymentId: string, olderId: string | null): Promise<boolean> {
+  const mark = olderId === null ? '' : paymentKeyOf(olderId)
+  return await replaceRecord(redis, keys.archived(partitionOfPayment(paymentId)), paymentKeyOf(paymentId), mark)
 }
 
 /**

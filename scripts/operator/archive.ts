@@ -1,7 +1,8 @@
-/** `archive status|export|drop`: the months of the archive, and the end of a month after its retention. */
+/** `archive status|export|drop|accept-loss`: the months of the archive, the end of a month, and what to do without a backup. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type ArchivedMonth, type ArchiveMonths, type Month, openArchiveMonths } from '../../archive/months.js'
+import { lowerArchivedMark, newestArchivedIds } from '../../redis/payments/payment-moves.js'
 import { requireNewFile, writeExport } from './archive-export.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { type Field, isoTime, listing, progressBar } from './output.js'
@@ -45,6 +46,14 @@ export function archiveCommand(program: Command, verb: VerbMaker): void {
       change: 'for_ever'
     },
     (connection, _, month) => withMonths(connection, months => drop(connection, months, parseMonth(month)))
+  )
+  verb(
+    noun.command('accept-loss'),
+    {
+      does: 'Go on without the payments that the archive lost, when there is no backup of it: they are 404 from then on.',
+      change: 'for_ever'
+    },
+    connection => withMonths(connection, months => acceptLoss(connection, months))
   )
   noun.addHelpText('after', EXAMPLES)
 }
@@ -159,6 +168,21 @@ async function drop(connection: OperatorConnection, months: ArchiveMonths, month
   return {
     json: { month, dropped: kind === 'dropped', payments, sha256 },
     text: `${when} ${month}: ${payments} payments, which the export with SHA-256 ${sha256} has.`
+  }
+}
+
+/** The newest payment that left a partition is the newest that the archive still has, of any partition. */
+async function acceptLoss({ redis, config }: OperatorConnection, months: ArchiveMonths): Promise<Output> {
+  const lost = await months.lostOf(await newestArchivedIds(redis, config.partitions))
+  if (lost.length === 0)
+    throw new Error('The archive has the newest payment that left each partition. Nothing was changed.')
+  for (const paymentId of lost) {
+    if (!(await lowerArchivedMark(redis, paymentId, await months.newestBefore(paymentId))))
+      throw new Error('Payments move to the archive just now: stop `archive`, and repeat this.')
+  }
+  return {
+    json: { partitions: lost.length, newest_lost: lost },
+    text: `Payments that left ${lost.length} partitions and are not in the archive are 404 from now on. The newest: ${lost.join(', ')}.`
   }
 }
 

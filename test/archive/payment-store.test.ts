@@ -62,6 +62,23 @@ describe('Redis and the archive as one store', () => {
     expect(await both.store.loadForChange(PARTITION, paymentKeyOf(after.terms.id))).to.deep.equal(after)
   })
 
+  it('never says that there is no payment, and moves none, once the archive has lost the newest that left', async () => {
+    const [older, newest] = [await both.stored(0), await both.stored(1)]
+    await both.moveOut(older, newest)
+    both.archive.rows.delete(newest.terms.id)
+    const keyOf = ({ terms }: Payment) => paymentKeyOf(terms.id)
+    expect(await load(older)).to.deep.equal(older)
+    for (const ask of [
+      () => load(newest),
+      () => both.store.loadForChange(PARTITION, keyOf(newest)),
+      () => both.store.loadForChange(PARTITION, keyOf(newest), MERCHANT),
+      () => both.store.list(aListQuery())
+    ]) {
+      const error = await ask().catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(ArchiveUnavailable).with.property('message').that.contains('lacks payments')
+    }
+  })
+
   it('brings a payment back for a change, byte by byte and into all its indexes', async () => {
     const payments = [
       await both.stored(0),

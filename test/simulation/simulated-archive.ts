@@ -38,7 +38,8 @@ export class SimulatedArchive {
       find: paymentId => this.#read(process, 'find', () => rows.find(paymentId)),
       takeBack: paymentId => this.#call(process, 'takeBack', () => rows.takeBack(paymentId)),
       list: query => this.#read(process, 'list', () => rows.list(query)),
-      findBySale: saleId => this.#read(process, 'findBySale', () => rows.findBySale(saleId))
+      findBySale: saleId => this.#read(process, 'findBySale', () => rows.findBySale(saleId)),
+      lostOf: paymentIds => this.#read(process, 'lostOf', () => rows.lostOf(paymentIds))
     }
   }
 

@@ -50,6 +50,10 @@ export class MemoryArchive implements PaymentArchive {
     return [...this.rows.keys()].find(isOwner) ?? null
   }
 
+  async lostOf(paymentIds: readonly string[]): Promise<string[]> {
+    return paymentIds.filter(id => !this.rows.has(id))
+  }
+
   #read(paymentId: string): Payment | null {
     const record = this.rows.get(paymentId)
     return record === undefined ? null : decodePayment(record, paymentKeyOf(paymentId))

@@ -2,13 +2,13 @@
  * Moves payments at rest from Redis to the archive (decision 28): write them there, then remove each one that is still the
  * same. Each step may be repeated, also by two processes at once: a second process does the same work once more.
  */
-import type { PaymentArchive } from '../../archive/archive.js'
+import { ArchiveUnavailable, LOST_PAYMENTS, type PaymentArchive } from '../../archive/archive.js'
 import { lastChangeMs, type Payment, paymentStatuses } from '../../machines/model.js'
 import { isAtRest } from '../../machines/payment/rest.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf } from '../../redis/payments/payment-indexes.js'
-import { removePayments } from '../../redis/payments/payment-moves.js'
+import { newestArchivedIds, removePayments } from '../../redis/payments/payment-moves.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import type { Clock } from '../../runtime/clock.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
@@ -44,6 +44,7 @@ const PARTITIONS_AT_ONCE = 2
  * time that it took to find out where nothing is due (ms).
  */
 export async function moveRound(deps: MoverDeps, stopping: AbortSignal): Promise<number> {
+  await assertNothingLost(deps)
   const merchantIds = await deps.merchantIds()
   const partitions = partitionNumbers(deps.partitions).values()
   let isFailed = false
@@ -76,6 +77,12 @@ export async function moveRound(deps: MoverDeps, stopping: AbortSignal): Promise
   for (const ended of await Promise.allSettled(moving)) if (ended.status === 'rejected') throw ended.reason
   if (!stopping.aborted) deps.metrics.waitingSince(null)
   return idleMs
+}
+
+/** What moves from now on would hide that the archive lost what moved before. */
+async function assertNothingLost({ archive, writes, partitions }: MoverDeps): Promise<void> {
+  const lost = await archive.lostOf(await newestArchivedIds(writes.redis, partitions))
+  if (lost.length > 0) throw new ArchiveUnavailable(new Error(LOST_PAYMENTS))
 }
 
 /** Waits until `payments` more may have moved at this rate, however many partitions ask. */

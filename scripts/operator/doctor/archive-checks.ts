@@ -46,9 +46,7 @@ export async function checkArchive(
   )
   if ('check' in facts) return [facts]
   const found = judgeArchive(facts, archiveUrl, config, serviceMs)
-  const sample = await attempt('payments in the archive', MEND, () =>
-    checkSample(archiveUrl, redis, config, facts.months)
-  )
+  const sample = await attempt('payments in the archive', MEND, () => checkSample(archiveUrl, redis, config))
   return [...found, ...sample]
 }
 
@@ -78,19 +76,27 @@ function versionFinding({ serverVersion }: ArchiveFacts): Finding {
   return judged('version of the archive', sentence, `PostgreSQL ${major}`, mend)
 }
 
-function durabilityFindings({ fsync, fullPageWrites, synchronousCommit, isStandby }: ArchiveFacts): Finding[] {
+function durabilityFindings({
+  fsync,
+  fullPageWrites,
+  synchronousCommit,
+  isStandby,
+  isReadOnly
+}: ArchiveFacts): Finding[] {
   const check = 'durability of the archive'
   const mend = 'Set it to on in postgresql.conf (ALTER SYSTEM), and reload: SELECT pg_reload_conf().'
   const lost = 'A crash of its machine may lose payments that have left Redis.'
   const own = 'synchronous_commit is off: the service sets it for its own writes, a restore does not.'
   const primary = 'Correct ARCHIVE_URL to name the primary, or promote this server.'
+  const writable = 'Set default_transaction_read_only to off for the server, the database and the user, and reload.'
   return verdict(
     check,
     'synced',
     fsync !== 'on' && problem(check, `fsync is ${fsync}. ${lost}`, mend),
     fullPageWrites !== 'on' && problem(check, `full_page_writes is ${fullPageWrites}. ${lost}`, mend),
     synchronousCommit === 'off' && warning(check, own, mend),
-    isStandby && problem(check, 'It is a standby, which takes no writes.', primary)
+    isStandby && problem(check, 'It is a standby, which takes no writes.', primary),
+    isReadOnly && !isStandby && problem(check, 'It takes no writes (transaction_read_only).', writable)
   )
 }
 

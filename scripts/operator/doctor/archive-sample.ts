@@ -1,9 +1,8 @@
 /** Whether payments that have left Redis are in the archive. All of them would be a scan: a sample finds a lost table or month. */
-import type { Month } from '../../../archive/months.js'
 import { openArchive } from '../../../archive/open-archive.js'
 import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { createdAtMs, keys, partitionNumbers, paymentIdOfKey } from '../../../redis/keys.js'
+import { keys, partitionNumbers, paymentIdOfKey } from '../../../redis/keys.js'
 import { decodeIdempotency } from '../../../redis/payments/idempotency.js'
 import { newestArchived } from '../../../redis/payments/payment-moves.js'
 import type { Config } from '../../../runtime/config.js'
@@ -19,12 +18,11 @@ interface Left {
   readonly paymentKey: string
 }
 
-/** `months`: that the archive has. Payments of others were dropped. Rejects when one of the stores does not answer. */
+/** Rejects when one of the stores does not answer. */
 export async function checkSample(
   archiveUrl: string,
   redis: Redis,
-  { partitions, archiveTimeoutMs }: Pick<Config, 'partitions' | 'archiveTimeoutMs'>,
-  months: readonly Month[]
+  { partitions, archiveTimeoutMs }: Pick<Config, 'partitions' | 'archiveTimeoutMs'>
 ): Promise<Finding> {
   const ends: (() => Promise<void> | void)[] = []
   const archive = await openArchive({
@@ -33,21 +31,20 @@ export async function checkSample(
     onStop: (_, stop) => void ends.push(stop)
   })
   try {
-    const sample = (await leftOf(redis, partitions)).filter(({ paymentKey }) =>
-      months.includes(new Date(createdAtMs(paymentIdOfKey(paymentKey))).toISOString().slice(0, 'YYYY-MM'.length))
-    )
+    const sample = (await leftOf(redis, partitions)).slice(0, SAMPLE_MAX)
+    const absent = new Set(await archive?.lostOf(sample.map(({ paymentKey }) => paymentIdOfKey(paymentKey))))
     const lost: string[] = []
-    for (const payment of sample.slice(0, SAMPLE_MAX)) {
+    for (const payment of sample) {
       const id = paymentIdOfKey(payment.paymentKey)
       // It may come back meanwhile.
-      if ((await archive?.find(id)) == null && !(await isIn(redis, payment))) lost.push(id)
+      if (absent.has(id) && !(await isIn(redis, payment))) lost.push(id)
     }
     const missing = `${lost.length} of ${sample.length} payments that left Redis are not in the archive: ${lost.slice(0, NAMED_MAX).join(', ')}.`
     return judged(
       'payments in the archive',
       lost.length === 0 ? undefined : missing,
-      `${sample.length} that left Redis are there`,
-      'Correct ARCHIVE_URL if this is another database. Else restore PostgreSQL from its backup (docs/ARCHIVE.md) before anything else is written.'
+      `${sample.length} that left Redis are there, or were dropped`,
+      'Correct ARCHIVE_URL if this is another database. Else restore PostgreSQL from its backup (docs/ARCHIVE.md, When it lost payments).'
     )
   } finally {
     for (const end of ends) await end()

@@ -172,17 +172,31 @@ describe('operator with an archive', () => {
     const partition = partitionOfPayment(id)
     const payment = await createPaymentStore(unreplicated(servers.redis)).load(partition, paymentKeyOf(id))
     if (payment === null) throw new Error('it was stored')
-    const examine = async (months: readonly string[]) =>
-      await checkSample(archived.postgres.url, servers.redis, { partitions: 16, archiveTimeoutMs: 5_000 }, months)
+    const examine = async () =>
+      await checkSample(archived.postgres.url, servers.redis, { partitions: 16, archiveTimeoutMs: 5_000 })
     await archived.archive.put([payment])
     await removePayments(unreplicated(servers.redis), partition, [payment])
-    expect(await examine(['2026-03'])).to.include({ state: 'ok', found: '1 that left Redis are there' })
+    expect(await examine()).to.include({ state: 'ok', found: '1 that left Redis are there, or were dropped' })
 
     await archived.postgres.ask('DELETE FROM payments')
-    const lost = await examine(['2026-03'])
+    const lost = await examine()
     expect(lost).to.include({ state: 'problem' })
     expect(lost.found).to.contain(`1 of 1 payments that left Redis are not in the archive: ${id}`)
-    // Its month was dropped.
-    expect(await examine([])).to.include({ state: 'ok' })
+    const operated = (...args: string[]) =>
+      operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url, ARCHIVE_URL: archived.postgres.url }, args)
+    const show = () => operated('payment', 'show', id)
+    expect((await show()).err).to.contain('it lacks payments that left Redis for it')
+
+    const dropped = `INSERT INTO exports (month, payments, fingerprint, sha256, dropped_at) VALUES ('2026-03-01', 1, 0, '', now())`
+    await archived.postgres.ask(dropped)
+    expect(await examine()).to.include({ state: 'ok' })
+    expect((await show()).err).to.contain('There is no payment')
+    await archived.postgres.ask('DELETE FROM exports')
+
+    const accept = () => operated('archive', 'accept-loss', '--yes', '--reason', 'no backup')
+    expect((await accept()).out).to.contain(`404 from now on. The newest: ${id}`)
+    expect(await examine()).to.include({ state: 'ok' })
+    expect((await show()).err).to.contain('There is no payment')
+    expect((await accept()).err).to.contain('Nothing was changed')
   })
 })

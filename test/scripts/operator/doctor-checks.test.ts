@@ -132,6 +132,7 @@ describe('operator doctor: the checks of the archive', () => {
     fullPageWrites: 'on',
     synchronousCommit: 'on',
     isStandby: false,
+    isReadOnly: false,
     isSuperuser: false,
     isEncrypted: true,
     bytes: 8_000_000,
@@ -164,6 +165,7 @@ describe('operator doctor: the checks of the archive', () => {
 
   it('require a primary of a supported version', () => {
     expect(judge({ serverVersion: 130_011 }).join()).to.match(/^problem: version of the archive: .* PostgreSQL 13/)
+    expect(judge({ isReadOnly: true }).join()).to.match(/^problem: durability of the archive: .* no writes/)
     expect(judge({ isStandby: true }).join()).to.match(/^problem: durability of the archive: .* standby/)
   })
 

@@ -131,6 +131,15 @@ describe('the mover of payments at rest', () => {
     expect(listed).to.deep.equal([...payments, later].map(({ terms }) => terms.id).reverse())
   })
 
+  it('moves nothing once the archive has lost the newest that left: a newer one would hide the loss', async () => {
+    await ended('captured')
+    await moveRound(deps(), never)
+    archive.rows.clear()
+    const later = await ended('captured', CREATED_MS + 1)
+    expect(await moveRound(deps(), never).catch(String)).to.contain('lacks payments that left Redis')
+    expect(await inRedis(later)).not.to.equal(null)
+  })
+
   it('leaves a payment in Redis that this version cannot read', async () => {
     const [strange, other] = [await ended('captured'), await ended('captured', CREATED_MS + 1)]
     const key = keys.payment(PARTITION, paymentKeyOf(strange.terms.id))
