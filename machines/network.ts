@@ -119,7 +119,7 @@ export interface AuthoriseRequest {
 }
 
 /** The card network. No method throws: every failure is an outcome. A lease that is lost stops
- * a call before it starts, and a query also while it is under way. */
+ * a call before it starts, and a query also while it is in flight. */
 export interface CardNetwork {
   authorise(request: AuthoriseRequest, lease: Lease): Promise<CallOutcome>
   /** Captures `amountCents` of an authorised sale; the network allows exactly one capture. */

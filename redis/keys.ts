@@ -57,7 +57,8 @@ export const keys = {
   idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
-  /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status. */
+  /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status, or until
+   * the delivery is released. */
   begun: (partition: number) => `${tag(partition)}:begun`,
   /** Payments by the end of their window. */
   due: (partition: number) => `${tag(partition)}:due`,

@@ -98,11 +98,11 @@ export async function giveCardBack(
   { source, cvv }: CreateRequest,
   earlier: IdempotencyValue
 ): Promise<void> {
-  const isUnderWay = earlier.fingerprint === fingerprint && earlier.result === null
+  const isStillOpen = earlier.fingerprint === fingerprint && earlier.result === null
   try {
     if (cvv !== null) await deps.tokens.dropCvv(paymentId)
     const tokenId = source.type === 'token' ? source.tokenId : source.cvvTokenId
-    if (tokenId !== undefined && !isUnderWay) await deps.tokens.release(tokenId, record, fingerprint)
+    if (tokenId !== undefined && !isStillOpen) await deps.tokens.release(tokenId, record, fingerprint)
   } catch (error) {
     if (!isRedisUnusable(error)) throw error
   }

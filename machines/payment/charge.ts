@@ -83,6 +83,7 @@ function toChargedBackWith(...actions: ('noteRefunded' | 'succeed' | 'fail')[]) 
   } as const
 }
 
+/** When each finding comes: `ofRefund` in record-comparisons.ts; when a refund is sent again: tries.ts. */
 export const refunding = operation('A refund is in progress.', {
   sending: {
     description: 'The refund is on its way to the network.',

@@ -165,7 +165,7 @@ export interface WakeTimes {
 export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): WakeTimes {
   const wake = openWakeTimes(payment.progress)
   if (wake.reconcileAtMs !== null) return wake
-  const reconcileAtMs = isUnderWay(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
+  const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
   return { ...wake, reconcileAtMs }
 }
 
@@ -197,7 +197,7 @@ export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: numbe
 }
 
 /** Whether a call may be in flight whose outcome the payment waits for. */
-export function isUnderWay(progress: PaymentProgress): boolean {
+export function isInFlight(progress: PaymentProgress): boolean {
   return hasTag(progress, 'in_flight')
 }
 

@@ -1,7 +1,7 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
 import { textsOfBuyer, withoutTexts } from '../merchant-text-rules.js'
 import { isOpen, type Payment, type PaymentTerms } from '../model.js'
-import { isUnderWay } from './decide.js'
+import { isInFlight } from './decide.js'
 import { addLine } from './history.js'
 
 /** In the place of the buyer. The domain is reserved: it never gets mail. */
@@ -15,7 +15,7 @@ export function isBuyerErased(terms: PaymentTerms): boolean {
 
 /** An open operation may still need what its command says of the buyer. */
 export function canEraseBuyer({ progress }: Payment): boolean {
-  return !isOpen(progress.operation) && !isUnderWay(progress)
+  return !isOpen(progress.operation) && !isInFlight(progress)
 }
 
 /**

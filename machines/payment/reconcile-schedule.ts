@@ -1,4 +1,4 @@
-/** When the network is asked next about an outcome that is not known. Pure. */
+/** When the network is queried next about an outcome that is not known. Pure. */
 import type { QuerySchedule, Reconciliation } from '../model.js'
 import type { LifecycleEvent, Policy } from './events.js'
 

@@ -17,7 +17,7 @@ import { authorizedCentsOf, refundAmountCents, refundableCents, saleOf } from '.
 export type PaymentTag =
   /** An operation of the merchant has no result yet. */
   | 'in_progress'
-  /** A call of the payment's own may be under way, and the payment waits for its outcome. */
+  /** A call of the payment's own may be in flight, and the payment waits for its outcome. */
   | 'in_flight'
   /** What the network reports is verified at once; elsewhere it waits until no operation runs. */
   | 'verifiable'

@@ -47,7 +47,7 @@ export interface CardStore {
   findByToken(merchantId: string, tokenId: string): Promise<StoredCard | null>
 }
 
-/** How long a repeated POST /v1/cards finds its card: as long as idempotency keys are kept. */
+/** How long a repeated POST /v1/cards finds its card (ms): the least that IDEMPOTENCY_RETENTION_DAYS may be. */
 const TOKEN_REMEMBERED_MS = 30 * 24 * 3_600_000
 
 const storeCard = defineNamedScript<{

@@ -25,7 +25,7 @@ export interface QueueStatus {
   readonly inDoubt: Readonly<Record<string, number>>
 }
 
-/** A minute is everyday life, ten are beyond the horizon of silence, an hour is an incident, a day is an operator's work. */
+/** Ages in seconds that metrics and alerts use: a minute, the not-found horizon, an hour, a day. */
 export const DOUBT_AGES_S = [0, 60, 600, 3_600, 86_400] as const
 
 /** `nowMs` by the clock of the service, which decides what is due. */

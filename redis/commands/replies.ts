@@ -1,7 +1,7 @@
 /**
  * How a result finds the API process that waits for it: one pub/sub channel per process.
  *
- * A message is a wake-up that happens to carry the result; the stored result is the authority. A lost message costs
+ * A message carries the result; the stored result is the authority. A lost message costs
  * the client the rest of its wait, nothing else.
  */
 import type { CommandResult } from '../../machines/commands.js'

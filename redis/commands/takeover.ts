@@ -2,8 +2,8 @@
  * Heartbeats of the workers, and the takeover of a dead worker's commands.
  *
  * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Taking over the entries of
- * a worker is safe even if it was only suspended: a redelivered entry is reconciled, never sent again. The commit of
- * the resumed worker fails, because the version of the payment has changed.
+ * a worker is safe even if it was only suspended: a payment that was begun is reconciled, never sent again; a webhook may
+ * be sent twice. The resumed worker writes nothing: the version has changed, or the entry is not its own.
  *
  * Entries are written anew (requeue.lua). XAUTOCLAIM gives them to one consumer, and its delivery count also grows when
  * a worker reads its own entries.

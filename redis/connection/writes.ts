@@ -19,7 +19,7 @@ import { RedisUnavailable } from './redis-errors.js'
 export interface Writes {
   /** The connection for reads, and for writes that nothing waits for. */
   readonly redis: Redis
-  /** Whether writes wait for replicas: then a wake-up about a write must follow the WAIT, so it is not part of the script. */
+  /** Whether writes wait for replicas: then a reply about a write must follow the WAIT, so it is not part of the script. */
   readonly isReplicated: boolean
   /**
    * Runs `work`, which is one command or script about `key`, and resolves when what it wrote, or found, is on enough

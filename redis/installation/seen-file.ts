@@ -17,7 +17,7 @@ export class SeenFile {
   readonly #file: string
   readonly #installation: string
   #making: Promise<void> | null = null
-  /** At most one of each is under way: what hangs on a disk keeps a thread of the process. */
+  /** At most one of each is in flight: what hangs on a disk keeps a thread of the process. */
   #reading: Promise<Seen[]> | null = null
   #writing: Promise<void> | null = null
 

@@ -54,7 +54,7 @@ export interface NotificationStore {
   drop(notification: NetworkNotification, againAtMs: number): Promise<void>
   /** The payment whose sale this is, if the sale is known here. */
   findPayment(saleId: string): Promise<string | null>
-  /** Tells the workers to ask the network about a payment. Doing so twice does no harm. */
+  /** Tells the workers to verify a payment. Doing so twice does no harm. */
   forward(paymentId: string, reported: ReportedChange): Promise<void>
   /** How many notifications wait for their payment to be found. */
   count(): Promise<number>

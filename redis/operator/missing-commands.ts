@@ -1,6 +1,6 @@
 /** Payments that wait for a command which is in no stream any more: a stream was trimmed by hand. */
 import { type Payment, paymentStatuses } from '../../machines/model.js'
-import { isUnderWay } from '../../machines/payment/decide.js'
+import { isInFlight } from '../../machines/payment/decide.js'
 import { hasTag } from '../../machines/payment/machine.js'
 import { commandsIn } from '../commands/commands-in-stream.js'
 import type { Redis } from '../connection/connections.js'
@@ -33,8 +33,8 @@ export async function paymentsWithoutCommand(
         .filter(merchantId => partitionOf(merchantId, partitions) === partition)
         .flatMap(merchantId => IN_PROGRESS.map(status => keys.byStatus(partition, merchantId, status)))
       const inProgress = await membersOf(redis, indexes)
-      const waiting = await underWay(redis, partition, await withoutCommand(redis, partition, inProgress))
-      const still = await underWay(redis, partition, await withoutCommand(redis, partition, [...waiting.keys()]))
+      const waiting = await inFlight(redis, partition, await withoutCommand(redis, partition, inProgress))
+      const still = await inFlight(redis, partition, await withoutCommand(redis, partition, [...waiting.keys()]))
       const lost = [...still].filter(([paymentKey, { version }]) => waiting.get(paymentKey)?.version === version)
       return await Promise.all(
         lost.map(async ([paymentKey, { terms }]) => {
@@ -64,7 +64,7 @@ async function withoutCommand(redis: Redis, partition: number, paymentKeys: read
 }
 
 /** Those of `paymentKeys` that wait for the outcome of their call. A damaged record is told elsewhere. */
-async function underWay(
+async function inFlight(
   redis: Redis,
   partition: number,
   paymentKeys: readonly string[]
@@ -73,7 +73,7 @@ async function underWay(
   return new Map(
     paymentKeys.flatMap((paymentKey, index) => {
       const [payment] = readable(stored[index] ?? '', text => decodePayment(text, paymentKey))
-      return payment !== undefined && isUnderWay(payment.progress) ? [[paymentKey, payment] as const] : []
+      return payment !== undefined && isInFlight(payment.progress) ? [[paymentKey, payment] as const] : []
     })
   )
 }

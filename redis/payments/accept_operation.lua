@@ -8,7 +8,7 @@
 --
 -- given.request, given.lifeMs   the record of the request, and how long it lives
 -- given.version                 of the payment
--- given.mayBeItself             the refusal may be about this very request, which is under way
+-- given.mayBeItself             the refusal may be about this very request, which is in flight
 -- given.fields                  of the command entry, in pairs; absent: the request is refused
 --
 -- Returns {'accepted', count}, {'earlier', payment record, idempotency value}, or {'changed', payment record or ''}.
@@ -18,7 +18,7 @@ local LOST_AFTER_MS = 60000
 local payment = redis.call('GET', keys.payment) or ''
 local earlier = redis.call('GET', keys.idempotency)
 local isSameVersion = string.match(payment, '^%[%d+,(%d+),') == given.version
--- The same request is open for so long, and not under way: its command may be lost, and is written again. If it is not,
+-- The same request is open for so long, and not in flight: its command may be lost, and is written again. If it is not,
 -- commit.lua begins one of the two.
 local isOpen = earlier and string.sub(earlier, 1, 5) == '[1,0,'
 local rest = isOpen and string.sub(earlier, 6) or ''

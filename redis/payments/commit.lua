@@ -17,7 +17,7 @@
 -- given.begins, given.consumer   the command that begins, and who must have it
 -- given.mustBeOpen               the request must have no result yet
 -- given.result                   the result of the request; absent: none yet
--- given.channel, given.reply     the wake-up for the request that waits; absent: none waits
+-- given.channel, given.reply     the reply to the request that waits; absent: none waits
 -- given.event, given.occurredMs  of a change of status; when it was
 --
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.

@@ -66,11 +66,11 @@ export interface CommitStore {
 }
 
 export function createCommitStore(writes: Writes): CommitStore {
-  /** The script publishes the wake-up, except where replicas must confirm the write first. */
+  /** The script publishes the reply, except where replicas must confirm the write first. */
   const inScript = (reply: Reply): Reply => (writes.isReplicated ? {} : reply)
-  const wakeAfterwards = async ({ channel, reply }: Reply): Promise<void> => {
+  const publishReply = async ({ channel, reply }: Reply): Promise<void> => {
     if (writes.isReplicated && channel !== undefined && reply !== undefined) {
-      // A lost wake-up costs time, nothing else.
+      // A lost reply costs time, nothing else.
       await writes.redis.publish(channel, reply).catch(() => undefined)
     }
   }
@@ -97,7 +97,7 @@ export function createCommitStore(writes: Writes): CommitStore {
       const refused = OUTCOMES[Number(answer)]
       if (refused !== undefined) return refused
       writes.saw(partition, Number(answer))
-      await wakeAfterwards(reply)
+      await publishReply(reply)
       return 'committed'
     },
 
@@ -109,7 +109,7 @@ export function createCommitStore(writes: Writes): CommitStore {
       const result: CommandResult = { kind: 'refused', code }
       const reply = replyTo(entry, encodeReply(entry, result, null, times))
       const ended = await end(entry, { result: encodeResult(result), version: String(version) }, reply)
-      if (ended === 1) await wakeAfterwards(reply)
+      if (ended === 1) await publishReply(reply)
       return ended !== CHANGED
     },
 
@@ -128,7 +128,7 @@ const OUTCOMES: Readonly<Record<number, CommitOutcome>> = {
   [-3]: 'answered'
 }
 
-/** The wake-up for the request that waits; without a channel none does. */
+/** For the request that waits; without a channel none does. */
 type Reply = {
   readonly channel?: string | undefined
   readonly reply?: string

@@ -11,7 +11,7 @@
 -- given.result             of a request that is refused; absent: there is none
 -- given.version            of the payment that this was decided for; absent: it is not here
 -- given.unneeded           of a wake-up that the payment does not need: the payment key
--- given.channel, given.reply   the wake-up for the request that waits; absent: none waits
+-- given.channel, given.reply   the reply to the request that waits; absent: none waits
 --
 -- Returns 1, 2 when the request had its result before, so that nothing is replied, 0 when the entry is not with this consumer, or
 -- -1 when the payment has changed since it was decided that it refuses the request: the same request may have begun meanwhile.

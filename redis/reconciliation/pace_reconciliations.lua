@@ -2,14 +2,14 @@
 -- second may be saved up: a burst would take from new sales what the network allows for a second.
 --
 -- Each call takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
--- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
+-- absence that is not believed; without answers it fills by one a second. So a network that answers is queried at the
 -- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
 -- keys.pace         string   `[<format>,<tokens of the rate>,<allowance>,<ms>]`; absent or unreadable means full
 -- given.perSecond   calls per second, which is also a full allowance
 -- given.wanted, given.returned   calls that are wanted, and those that are returned to the allowance
 --
--- Returns how many of the wanted ones may be asked now.
+-- Returns how many of the wanted ones may be queried now.
 -- include now_ms
 local perSecond = given.perSecond
 local timeMs = nowMs()

@@ -108,8 +108,7 @@ const aboutOf = ({ amountCents, externalReference }: EventTerms, traceparent: st
 interface WaitingEvent {
   readonly sinceMs: number
   readonly about: About
-  /** With its text: scripts move the short form from list to list. */
-  readonly change: { readonly change: StatusChange; readonly short: string }
+  readonly change: StatusChange
   /** The failed ones. */
   readonly attempts: readonly Attempt[]
 }
@@ -117,13 +116,7 @@ interface WaitingEvent {
 const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
   sinceMs: [required],
   about: [required, storedAbout],
-  change: [
-    required,
-    {
-      encode: ({ change }) => storedChange.encode(change),
-      decode: stored => ({ change: storedChange.decode(stored), short: JSON.stringify(stored) })
-    } satisfies Format<WaitingEvent['change'], unknown[]>
-  ],
+  change: [required, storedChange],
   attempts: [[], storedAttempts]
 })
 
@@ -163,10 +156,6 @@ export interface QueuedEvent {
   readonly terms: EventTerms
   /** The step that made the change; null: it was not recorded. */
   readonly traceparent: string | null
-  /** As it is stored. */
-  readonly stored: string
-  /** Its short form, as it is stored. */
-  readonly short: string
   /** The failed ones; they are stored with the first event of a payment. */
   readonly attempts: readonly Attempt[]
   readonly delivery: Delivery
@@ -177,7 +166,7 @@ export function decodeQueued(stored: string): QueuedEvent {
   const {
     sinceMs,
     about: { traceparent, ...terms },
-    change: { change, short },
+    change,
     attempts
   } = waitingEvent.decode(stored)
   return {
@@ -185,19 +174,17 @@ export function decodeQueued(stored: string): QueuedEvent {
     change,
     terms,
     traceparent,
-    stored,
-    short,
     attempts,
     delivery: { attempts: attempts.length, sinceMs }
   }
 }
 
 /** An event as it is stored after one more failed attempt. */
-export function encodeFailed({ change, short, terms, traceparent, attempts, delivery }: QueuedEvent, last: Attempt) {
+export function encodeFailed({ change, terms, traceparent, attempts, delivery }: QueuedEvent, last: Attempt) {
   return waitingEvent.encode({
     sinceMs: delivery.sinceMs,
     about: aboutOf(terms, traceparent),
-    change: { change, short },
+    change,
     attempts: [...attempts, last]
   })
 }

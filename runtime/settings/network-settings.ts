@@ -70,7 +70,7 @@ export const networkSettings = {
       ['payments'],
       5,
       [1, 1_000_000],
-      'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, except a trial each 1 to 10 s.'
+      'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection), or that refuse our credentials (401, 403), after which a process refuses new payments, except a trial each 1 to 10 s.'
     )
   ),
   notFoundHorizonMs: undocumented(
@@ -96,7 +96,7 @@ export const networkSettings = {
     ['payments', 'timers'],
     100,
     [1, 10_000],
-    'Calls per second, of all workers, that no request waits for (reconciliations, expiries, notifications). Below what the acquirer allows, less new sales.'
+    'Reconciliations per second, of all workers, that no request waits for: each of at most two calls (an expiry counts as three, a notification as two). Twice as many must be below what the acquirer allows, less new sales.'
   ),
   reconcileListAfterMs: undocumented(
     integer(

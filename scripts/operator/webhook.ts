@@ -224,7 +224,7 @@ function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
       if (!(await endpointsOf(connection).switchOff(merchantId, Date.now()))) throw withoutEndpoint(merchantId)
       return {
         json: { merchant_id: merchantId, webhooks_enabled: false },
-        text: `Webhooks of ${merchantId} are switched off. Events are neither sent nor kept until the merchant registers its endpoint again (PUT /v1/webhook-endpoint). Waiting events are dropped when they are due, within a day. Undeliverable events stay until they expire, or until \`webhook discard ${merchantId}\`.`
+        text: `Webhooks of ${merchantId} are switched off. Events are neither sent nor kept until the merchant registers its endpoint again (PUT /v1/webhook-endpoint). Waiting events are dropped when they are due, within 29 hours. Undeliverable events stay until they expire, or until \`webhook discard ${merchantId}\`.`
       }
     }
   )

@@ -25,7 +25,7 @@ export interface NotifierOptions {
 export class Notifier {
   readonly #options: NotifierOptions
   readonly #stopping = new AbortController()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
 
   constructor(options: NotifierOptions) {
     this.#options = options
@@ -34,14 +34,14 @@ export class Notifier {
   /** Sends in the background; never throws. */
   notify(paymentId: string, changeType: number): void {
     const sending = this.#deliver(JSON.stringify({ PaymentId: paymentId, ChangeType: changeType }), paymentId)
-    this.#underWay.add(sending)
-    void sending.finally(() => this.#underWay.delete(sending))
+    this.#inFlight.add(sending)
+    void sending.finally(() => this.#inFlight.delete(sending))
   }
 
   /** Aborts deliveries in flight. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   async #deliver(body: string, paymentId: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
+ * `npm test`: lint and format, then all tests on the build that was just made; test files that
  * need Redis start it themselves (test/support/redis.ts). A small machine has two cores, and most tests wait more than they
  * compute: four processes run side by side and take one batch of files after the other. A fifth one uses the time in which they
  * wait: at low priority for what computes, then for the last batches.
@@ -37,7 +37,7 @@ interface TestOptions {
 
 const command = toolCommand({
   name: 'test',
-  does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
+  does: 'Lint, format, and all tests (.ci/run adds two drills). Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
   takes: 'about 7 minutes on two quiet cores; seconds for a few files.',
   examples: [
     ['', 'everything'],

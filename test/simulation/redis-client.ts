@@ -154,7 +154,7 @@ export class RedisClient {
     this.#onCut()
   }
 
-  /** Everything under way is lost with the connection; what the role resends goes out on the next one. */
+  /** Everything in flight is lost with the connection; what the role resends goes out on the next one. */
   readonly #onCut = (): void => {
     this.#epoch++
     for (const request of [...this.#pending]) {

@@ -1,5 +1,5 @@
 /**
- * One run in which the durable data goes back: a copy of it, made while payments are under way, takes its place some seconds
+ * One run in which the durable data goes back: a copy of it, made while payments are in flight, takes its place some seconds
  * later, and an operator accepts it. What the acquirer has booked stays.
  */
 import { orderIdOf } from '../../machines/network.js'

@@ -16,7 +16,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
-  /** Requests that are under way at this moment, and the most there ever were. */
+  /** Requests that are in flight at this moment, and the most there ever were. */
   readonly load: { now: number; most: number }
   /** `payment_id`s of what was answered with 2xx, with their statuses in order of arrival. */
   accepted(): Map<string, string[]>

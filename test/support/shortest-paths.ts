@@ -97,11 +97,11 @@ function pathOf(start: World, captureMode: CaptureMode, events: readonly Payment
 }
 
 /** What makes a difference to what may happen next. Amounts count as none, some, all. */
-function situationOf({ payment, underWay, atMs }: World): string {
+function situationOf({ payment, inFlight, atMs }: World): string {
   const { progress, terms } = payment
   return JSON.stringify([
     placeOf(payment.progress),
-    underWay?.kind ?? null,
+    inFlight?.kind ?? null,
     payment.version === 1,
     progress.operation.kind,
     progress.capturedCents === 0 ? 0 : progress.capturedCents === terms.amountCents ? 2 : 1,

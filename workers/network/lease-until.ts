@@ -4,7 +4,7 @@ import type { Lease } from '../../machines/lease.js'
 
 /** Is lost when `signal` aborts. */
 export function leaseUntil(signal: AbortSignal): Lease {
-  // One signal has a listener for each call under way; hundreds are no leak.
+  // One signal has a listener for each call in flight; hundreds are no leak.
   setMaxListeners(0, signal)
   return {
     isLost: () => signal.aborted,

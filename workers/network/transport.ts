@@ -39,7 +39,7 @@ export interface Transport {
    * `ambiguous` then. A call that moves money and has started runs to its end, because its answer is worth more.
    */
   send(request: WireRequest, lease: Lease): Promise<Exchange>
-  /** Ends after the calls under way; abort them first if that must not take long. Safe to call twice. */
+  /** Ends after the calls in flight; abort them first if that must not take long. Safe to call twice. */
   close(): Promise<void>
 }
 

@@ -1,11 +1,11 @@
 /** What a command begins with: the payment as it is now, and what the command means to it. */
 import type { Payment } from '../../machines/model.js'
-import { isUnderWay } from '../../machines/payment/decide.js'
+import { isInFlight } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
-import { firstEvent, isFoundUnderWay, isOfCall } from './first-event.js'
+import { firstEvent, isFoundInFlight, isOfCall } from './first-event.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 /** What is decided next. */
@@ -23,7 +23,7 @@ export interface Turn {
 export async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Turn | null> {
   for (let read = entry; ; read = { ...entry, accepted: null }) {
     const start = await loadPaymentAndEvent(read, deps)
-    if (start !== null && isFoundUnderWay(entry, start.event) && (await hasCommand(start.payment, entry, deps)))
+    if (start !== null && isFoundInFlight(entry, start.event) && (await hasCommand(start.payment, entry, deps)))
       return null
     if (start === null || (start.event.type !== 'AUTHORISE' && start.event.type !== 'OVERDUE')) return start
     const begun = await deps.commits.begin(entry, start.payment.version)
@@ -33,7 +33,7 @@ export async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Tu
   }
 }
 
-/** Whether the call that a wake-up found under way is the work of another command. */
+/** Whether the call that a wake-up found in flight is the work of another command. */
 async function hasCommand(payment: Payment, wakeUp: CommandEntry, { queue }: WorkerDeps): Promise<boolean> {
   const all = await queue.commandsOf(wakeUp)
   const place = all.findIndex(({ entryId }) => entryId === wakeUp.entryId)
@@ -71,8 +71,8 @@ export async function startAfterConflict(
   if (!isOutcome) return await startOf({ ...entry, accepted: null }, deps)
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return null
-  deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
-  const type = isUnderWay(payment.progress) ? 'RESUMED' : 'RECONCILE'
+  deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the payment is reconciled')
+  const type = isInFlight(payment.progress) ? 'RESUMED' : 'RECONCILE'
   return { payment, event: { type, nowMs: timeFor(payment, deps) }, isOutcome }
 }
 

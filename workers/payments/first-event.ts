@@ -1,6 +1,6 @@
 /** What a command means to its payment. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
-import { askedEvent, CALL_MAX_MS, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
+import { askedEvent, CALL_MAX_MS, isInFlight, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
 import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
@@ -14,11 +14,11 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
     case 'create':
       if (progress.status === 'pending') return { type: 'AUTHORISE', nowMs }
       // Authorised but not captured yet: the capture continues under this command.
-      return isOwn && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+      return isOwn && isInFlight(progress) ? { type: 'RESUMED', nowMs } : null
     case 'capture':
     case 'cancel':
       // Begun before: its call may be in flight, or reconciliation continues without this command.
-      if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+      if (isOwn) return isInFlight(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notification':
       return { type: 'NETWORK_NOTIFICATION', reported: command.reported, nowMs }
@@ -35,10 +35,10 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
 }
 
 /**
- * Whether a wake-up found a call under way. That is the work of the command that made or makes it: only when it has left its
+ * Whether a wake-up found a call in flight. That is the work of the command that made or makes it: only when it has left its
  * stream by hand is the payment left to the wake-up.
  */
-export function isFoundUnderWay({ command, deliveryCount }: CommandEntry, event: PaymentEvent): boolean {
+export function isFoundInFlight({ command, deliveryCount }: CommandEntry, event: PaymentEvent): boolean {
   return command.kind === 'wake' && deliveryCount === 0 && (event.type === 'OVERDUE' || event.type === 'RESUMED')
 }
 
@@ -55,7 +55,7 @@ export function isOfCall(
 function eventOfWakeUp(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
   const { progress } = payment
   const dueMs = wakeAtMs(progress)
-  if (isUnderWay(progress) && (dueMs === null || entry.deliveryCount > 0)) return underWayEvent(payment, entry, nowMs)
+  if (isInFlight(progress) && (dueMs === null || entry.deliveryCount > 0)) return inFlightEvent(payment, entry, nowMs)
   if (dueMs !== null && dueMs <= nowMs) return wakeEvent(progress, nowMs)
   return isUnvouched(payment, policy) ? comparisonEvent(payment, nowMs) : null
 }
@@ -64,7 +64,7 @@ function eventOfWakeUp(payment: Payment, entry: CommandEntry, nowMs: number, pol
  * A wake-up during a call: of the command that made the call when that is redelivered, or of a payment that no command
  * works on any more. A new payment may not have been begun at all, which the worker finds out.
  */
-function underWayEvent({ terms, progress, history }: Payment, entry: CommandEntry, nowMs: number): PaymentEvent | null {
+function inFlightEvent({ terms, progress, history }: Payment, entry: CommandEntry, nowMs: number): PaymentEvent | null {
   const dueMs = entry.dueAtMs ?? 0
   if (progress.status === 'pending') return dueMs > terms.createdAtMs ? { type: 'OVERDUE', nowMs } : null
   const isLost = dueMs >= (history.at(-1)?.atMs ?? terms.createdAtMs) + CALL_MAX_MS

@@ -163,13 +163,15 @@ class Handling {
   async #requeue(error: unknown): Promise<'returned'> {
     const { log, queue } = this.#deps
     const ids = idsOf(this.#first)
-    const { deliveryCount } = this.#entry
+    const { deliveryCount } = this.#first
     if (error instanceof LockLost) log.info(ids, 'the lock was lost, the command is requeued')
     else {
       log.error({ ...ids, err: error, delivery_count: deliveryCount }, 'the command failed and is requeued')
     }
     await delay(FAILED_RETRY_MS, this.#stopping)
-    const entry = isWrongType(error) ? { ...this.#entry, deliveryCount: deliveryCount - 1 } : this.#entry
+    // The queue adds one. Of a wrong type the count stays, but says that it was begun.
+    const before = isWrongType(error) ? this.#entry.deliveryCount - 1 : deliveryCount
+    const entry = { ...this.#entry, deliveryCount: before }
     return await this.#return(() => queue.requeue(entry))
   }
 

@@ -1,7 +1,7 @@
 /**
  * Turns each notification of the card network into a command for a payment. A notification names a sale, and the payment
  * that owns a sale is stored by the sale's id. For an unknown sale (a second one under an order, or one whose answer was
- * lost) the network is asked for the order id: our order ids are payment ids.
+ * lost) the network is queried for the order id: our order ids are payment ids.
  */
 import type { PaymentArchive } from '../../archive/archive.js'
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
@@ -33,7 +33,7 @@ const INTERVAL_MS = 1_000
 const TAKE_MAX = 20
 /** The payment is queried by its order and by its sale; a sale that is not known here is asked for before. */
 const CALLS = 2
-/** The pause grows with the age of the notification: after an outage of an hour the network is asked within another hour. */
+/** The pause grows with the age of the notification: after an outage of an hour the network is queried within another hour. */
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 3_600_000
 
@@ -88,7 +88,10 @@ async function resolveNotification(
   }
   const ageMs = deps.clock.now() - sinceMs
   if (ageMs >= deps.giveUpAfterMs) {
-    log.error({ network_payment_id: saleId, reported }, 'the network never said whose sale this is; ask it by hand')
+    log.error(
+      { network_payment_id: saleId, reported },
+      'the network never said whose sale this is; look for the sale at the acquirer'
+    )
     deps.metrics.notificationGivenUp()
     return await notifications.drop(notification, againAtMs)
   }

@@ -6,7 +6,7 @@
  * and a late commit meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
-import { type Decision, decide, isUnderWay, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
+import { type Decision, decide, isInFlight, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
 import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
@@ -31,7 +31,7 @@ type Taken = Extract<Decision, { kind: 'taken' }>
 
 /**
  * The network gave an answer that the payment does not take in its state. If the command ended here, no command would
- * work on the payment. So it is requeued and redelivered, and the network is asked.
+ * work on the payment. So it is requeued and redelivered, and the payment is reconciled.
  */
 class OutcomeNotTaken extends Error {
   constructor({ terms, progress }: Payment, event: PaymentEvent) {
@@ -68,7 +68,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
   const decision = decide(payment, event, policy)
   if (decision.kind === 'refused') {
     deps.inspection?.decided(payment, event, decision)
-    if (isOutcome && isUnderWay(payment.progress)) throw new OutcomeNotTaken(payment, event)
+    if (isOutcome && isInFlight(payment.progress)) throw new OutcomeNotTaken(payment, event)
     return await finishRefused(decision.code, turn, run)
   }
   const { effect, problem } = decision

@@ -15,31 +15,31 @@ export class Receiver {
   readonly log: Logger
   readonly #concurrency: number
   #window: number
-  #underWay = 0
+  #inFlight = 0
 
-  /** `concurrency`: the most that may be under way. */
+  /** `concurrency`: the most that may be in flight. */
   constructor(concurrency: number, log: Logger) {
     this.#concurrency = concurrency
     this.#window = Math.min(WINDOW_START, concurrency)
     this.log = log
   }
 
-  /** How many more may be under way. */
+  /** How many more may be in flight. */
   get room(): number {
-    return Math.max(0, this.#window - this.#underWay)
+    return Math.max(0, this.#window - this.#inFlight)
   }
 
   get isIdle(): boolean {
-    return this.#underWay === 0
+    return this.#inFlight === 0
   }
 
-  /** Counts `send` as under way. */
+  /** Counts `send` as in flight. */
   async during<T>(send: () => Promise<T>): Promise<T> {
-    this.#underWay++
+    this.#inFlight++
     try {
       return await send()
     } finally {
-      this.#underWay--
+      this.#inFlight--
     }
   }
 

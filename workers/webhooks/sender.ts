@@ -160,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(reasonOf(error))
   }
 
-  /** Ends what is under way: the connection can't be used again. */
+  /** Ends what is in flight: the connection can't be used again. */
   #end(reason: string): void {
     this.#settle(reason)
     this.#controller?.abort(new Error(reason))

@@ -43,7 +43,7 @@ export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = 
   publishFigures(registry, read, [
     {
       name: 'card_payments_webhook_commands_oldest_seconds',
-      help: 'Age of the oldest event that has not had its first attempt.',
+      help: 'Age of the oldest event that is being sent, or waits for a worker; retries count from when they were due.',
       pick: backlog => backlog.oldestAgeMs / 1_000
     },
     {

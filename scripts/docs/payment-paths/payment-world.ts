@@ -1,5 +1,5 @@
 /**
- * A payment and the call that is under way for it: what can really happen next, step by step, without any Redis.
+ * A payment and the call that is in flight for it: what can really happen next, step by step, without any Redis.
  *
  * The machine takes an answer whenever one comes; here an answer comes only after the call that asked for it. Generated
  * paths and the inspector's what-if walk through this world.
@@ -13,7 +13,7 @@ import type { ExampleEvent } from './payment-examples.js'
 export interface World {
   readonly payment: Payment
   /** The call to the network that has not been answered yet. */
-  readonly underWay: Effect | null
+  readonly inFlight: Effect | null
   /** When the last thing happened: most leave a line in the history, but not all. */
   readonly atMs: number
 }
@@ -23,14 +23,14 @@ const STEP_MS = 1_000
 /** A payment that was just accepted. */
 export function firstWorld(captureMode: 'auto' | 'manual'): World {
   const payment = examplePayment(captureMode)
-  return { payment, underWay: null, atMs: payment.terms.createdAtMs }
+  return { payment, inFlight: null, atMs: payment.terms.createdAtMs }
 }
 
 /** What the event does; a refused one leaves the world as it is. */
 export function happen(world: World, event: PaymentEvent): { readonly world: World; readonly decision: Decision } {
   const decision = decide(world.payment, event, examplePolicy)
   if (decision.kind === 'refused') return { world, decision }
-  return { world: { payment: decision.payment, underWay: decision.effect, atMs: event.nowMs }, decision }
+  return { world: { payment: decision.payment, inFlight: decision.effect, atMs: event.nowMs }, decision }
 }
 
 /** A moment after the last thing that happened. */
@@ -50,8 +50,8 @@ const laterCommands: readonly PaymentEvent['type'][] = [
 ]
 
 /** Whether this could come now, taken by the payment or not. */
-export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
-  if (underWay !== null) return answersTo[underWay.kind].includes(type)
+export function isTimely({ type }: ExampleEvent, { payment, inFlight }: World): boolean {
+  if (inFlight !== null) return answersTo[inFlight.kind].includes(type)
   if (type === 'AUTHORISE') return payment.version === 1
   if (type === 'RECONCILE') return isWakeUpQuery(payment)
   return payment.version > 1 && laterCommands.includes(type)

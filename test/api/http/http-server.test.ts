@@ -19,14 +19,14 @@ describe('the HTTP server stops without losing a request', () => {
     api.payments.submission = new Promise<Submission>(resolve => {
       answerIt = resolve
     })
-    const underWay = api.request('POST', '/v1/payments', { body: aCreateBody() })
+    const inFlight = api.request('POST', '/v1/payments', { body: aCreateBody() })
     await until('the request', () => api.payments.creates.length === 1)
 
     const stopped = api.stop()
     await until('a refusal', () => isRefused(api.port))
     const result = { kind: 'succeeded', progress: capturedProgress() } as const
     answerIt({ kind: 'finished', terms: aPayment().terms, result, isReplay: false })
-    expect((await underWay).status).to.equal(201)
+    expect((await inFlight).status).to.equal(201)
     await stopped
   })
 

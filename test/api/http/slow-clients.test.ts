@@ -88,7 +88,7 @@ describe('the HTTP server against slow and many clients', () => {
     const { socket, received, isEnded } = client('GET /v1/much HTTP/1.1\r\nHost: x\r\n\r\n')
     socket.once('data', () => socket.pause())
     await until('the answer has begun', () => received() !== '')
-    // A stop waits for every answer that is under way.
+    // A stop waits for every answer that is in flight.
     await server.stop()
     socket.resume()
     await until('the rest of what was sent is read', isEnded)

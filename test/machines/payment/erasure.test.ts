@@ -5,7 +5,7 @@ import { aPayment, CREATED_MS, DAY_MS } from '../../support/payments.js'
 
 const texts = Object.keys(merchantTexts) as MerchantText[]
 
-/** A failed payment: nothing of it is under way. */
+/** A failed payment: nothing of it is in flight. */
 function paymentWith(text: MerchantText) {
   const payment = aPayment({ terms: { [text]: 'for Ada Lovelace', metadata: { name: 'Ada' } } })
   const { progress } = payment

@@ -10,7 +10,7 @@ import {
   placeOf,
   type Refund
 } from '../../../machines/model.js'
-import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
+import { decide, isInFlight, wakeAtMs } from '../../../machines/payment/decide.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
 import { hasTag } from '../../../machines/payment/machine.js'
 import type { PaymentTag } from '../../../machines/payment/setup.js'
@@ -140,8 +140,8 @@ describe('wherever a path leads', () => {
       const transition = transitionTaken(start, lastEvent(path))
       const named = (transition?.actions ?? []).flatMap(action => effectKinds[action] ?? [])
       expect(named).to.have.length.at.most(1)
-      const { underWay } = endOf(path)
-      expect(underWay === null ? [] : [underWay.kind], path.steps.map(s => s.event.type).join()).to.satisfy(
+      const { inFlight } = endOf(path)
+      expect(inFlight === null ? [] : [inFlight.kind], path.steps.map(s => s.event.type).join()).to.satisfy(
         // Without the id of a sale nothing can be sent: it is asked for first.
         (words: string[]) => words.join() === named.join() || words.join() === 'query'
       )
@@ -149,28 +149,28 @@ describe('wherever a path leads', () => {
   })
 
   it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (invariant 2)', () => {
-    for (const { payment, underWay } of worlds) {
-      const isCaredFor = underWay !== null || wakeAtMs(payment.progress) !== null
+    for (const { payment, inFlight } of worlds) {
+      const isCaredFor = inFlight !== null || wakeAtMs(payment.progress) !== null
       expect(isCaredFor || hasTag(payment.progress, 'resting'), JSON.stringify(payment.progress)).to.equal(true)
     }
   })
 
   it('every answer that a call can get is taken: a refused one would end the command without a result', () => {
-    for (const world of situations().filter(({ underWay }) => underWay !== null)) {
+    for (const world of situations().filter(({ inFlight }) => inFlight !== null)) {
       for (const example of exampleEvents.filter(candidate => isTimely(candidate, world))) {
         // A worker says RESUMED of a call only; a query is simply sent again.
-        if (example.type === 'RESUMED' && !isUnderWay(world.payment.progress)) continue
+        if (example.type === 'RESUMED' && !isInFlight(world.payment.progress)) continue
         const event = example.event(world.payment, nextMomentMs(world))
         const { kind } = decide(world.payment, event, examplePolicy)
-        expect(kind, `${placeOf(world.payment.progress)}, ${world.underWay?.kind}, ${example.id}`).to.equal('taken')
+        expect(kind, `${placeOf(world.payment.progress)}, ${world.inFlight?.kind}, ${example.id}`).to.equal('taken')
       }
     }
   })
 
   it('a request waits for its result exactly as long as its operation is open', () => {
-    for (const { payment, underWay } of worlds) {
+    for (const { payment, inFlight } of worlds) {
       const { operation } = payment.progress
-      if (isOpen(operation) && underWay === null) expect(hasTag(payment.progress, 'resting')).to.equal(false)
+      if (isOpen(operation) && inFlight === null) expect(hasTag(payment.progress, 'resting')).to.equal(false)
     }
   })
 
@@ -223,9 +223,9 @@ describe('wherever a path leads', () => {
   })
 
   it('what is still to be asked has its time', () => {
-    for (const { payment, underWay } of worlds) {
+    for (const { payment, inFlight } of worlds) {
       const { reconciliation, notification } = payment.progress
-      if (underWay !== null || (reconciliation === null && notification === null)) continue
+      if (inFlight !== null || (reconciliation === null && notification === null)) continue
       expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
     }
   })

@@ -37,7 +37,7 @@ class User {
 describe('the memory-only Redis', () => {
   const test = useRedis()
   const user = new User()
-  /** A look that began before the change may still be under way. */
+  /** A look that began before the change may still be in flight. */
   const untilAccepted = (): Promise<unknown> =>
     until('it is accepted', async () => (await user.healthOf('problem')) === undefined)
   afterEach(() => user.close())

@@ -28,7 +28,7 @@ describe('payments whose command is in no stream any more', () => {
     expect((await find()).map(({ paymentId }) => paymentId)).to.have.members([trimmed.terms.id, kept.terms.id])
   })
 
-  it('are those whose call may be under way; what is in doubt or at rest has its own wake-up', async () => {
+  it('are those whose call may be in flight; what is in doubt or at rest has its own wake-up', async () => {
     const worker = aWorker(test)
     await worker.created('auto', { kind: 'ambiguous', reason: 'no answer' })
     const held = await worker.created('manual', approvedOnly)

@@ -153,7 +153,6 @@ describe('records that are stored somewhere', () => {
     expect(terms).to.include({ amountCents: 1_990, externalReference: 'order 1' })
     expect(queued).to.deep.include({
       change,
-      short: plain,
       traceparent: null,
       attempts: [{ atMs: 5, status: 503, durationMs: 7, note: 'no' }],
       delivery: { attempts: 1, sinceMs: 1_767_355_200_500 }

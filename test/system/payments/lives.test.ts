@@ -9,7 +9,7 @@ import { usePayingService } from '../../support/paying-service.js'
 type Outcome = readonly [status: number, ...codeAndPaymentStatus: string[]]
 type Step = readonly [kind: 'capture' | 'cancel', amount: number | undefined, outcome: Outcome]
 
-/** Longer than a pause of the machine: the request that is under way is not answered before. */
+/** Longer than a pause of the machine: the request that is in flight is not answered before. */
 const WAIT_S = 30
 const hold = { capture: false }
 

@@ -65,7 +65,7 @@ describe('an operator', () => {
     await merchant.create({ capture: false })
     network.hold('arrived')
     const { id } = (await merchant.create({ waitS: 0 })).payment
-    await until('it is under way', () => network.held >= 1)
+    await until('it is in flight', () => network.held >= 1)
     // Commands of earlier payments may still be in work.
     const total = await until('it is alone', async () => {
       const { total } = (await run('queue', 'status', '--json')).json() as { total: Record<string, number> }

@@ -13,10 +13,10 @@ export async function livePayments(service: ServiceUnderTest): Promise<void> {
   const { id } = (await merchant.create()).payment
   expect((await merchant.cancel(id, { amount: 1_000 })).payment.status).to.equal('partially_refunded')
   expect(await merchant.get('/v1/payments?status=captured')).to.have.property('items')
-  const underWay = merchant.create({ token: await merchant.token(UNANSWERED) })
+  const inFlight = merchant.create({ token: await merchant.token(UNANSWERED) })
   service.kill('payments')
   // Another worker takes over.
-  await merchant.settled((await underWay).payment.id)
+  await merchant.settled((await inFlight).payment.id)
   await chargeBack(service.networkUrl, id)
   await merchant.settled(id, 'charged_back')
 }

@@ -119,7 +119,7 @@ describe('the answer to a capture', () => {
     ['003, no such sale', flat(0, '003'), 'rejected'],
     ['841, wrong state', flat(2, '841'), 'unproven'],
     ['999, system failure', flat(1, '999'), 'unproven'],
-    ['BP 902, another operation is under way', flat(1, 'BP 902'), 'ambiguous'],
+    ['BP 902, another operation is in flight', flat(1, 'BP 902'), 'ambiguous'],
     ['842 with the status of a capture', flat(2, '842'), 'unproven'],
     ['308, not available to capture', answer(400, [{ Code: 308 }]), 'unproven'],
     ['307, not found', answer(400, [{ Code: 307 }]), 'rejected'],

@@ -156,7 +156,7 @@ describe('the transport to the card network', () => {
     expect(server.requestLines).to.be.empty
   })
 
-  it('gives up a query that is aborted under way, and lets a call that moves money run to its end', async () => {
+  it('gives up a query that is aborted in flight, and lets a call that moves money run to its end', async () => {
     const [asking, paying] = [new AbortController(), new AbortController()]
     await start(abortsThenAnswers([asking, paying]))
     expect(await send(leaseUntil(asking.signal), LONG_MS, 'GET')).to.deep.equal({

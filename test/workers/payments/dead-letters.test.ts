@@ -15,6 +15,33 @@ describe('a dead letter', () => {
 
   afterEach(() => test.redis.flushdb())
 
+  for (const [when, names] of [
+    ['before it began', 'loads'],
+    ['after it began', 'commits']
+  ] as const) {
+    it(`is made of a command that failed five times ${when}`, async () => {
+      let isBroken = false
+      const fail = <Call extends (...given: never[]) => unknown>(call: Call) =>
+        ((...given: Parameters<Call>) => (isBroken ? Promise.reject(new Error('a mistake')) : call(...given))) as Call
+      const worker = aWorker(test, ({ payments, commits, deliveriesMax }) => ({
+        payments: names === 'loads' ? { ...payments, loadForChange: fail(payments.loadForChange) } : payments,
+        commits: names === 'commits' ? { ...commits, commit: fail(commits.commit) } : commits,
+        deliveriesMax
+      }))
+      const payment = await worker.created('auto', approvedAndCaptured)
+      await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+      isBroken = true
+      const counts: number[] = []
+      for (let entry = await worker.takeOne(); counts.length < 5; entry = await worker.takeOne()) {
+        counts.push(entry.deliveryCount)
+        await worker.handle(entry)
+        expect((await worker.left()).letters).to.equal(0)
+      }
+      expect(counts).to.deep.equal([0, 1, 2, 3, 4])
+      expect(await worker.left()).to.deep.equal({ commands: 1, letters: 0 })
+    })
+  }
+
   it('replayed after its request is forgotten does not refund again what was refunded meanwhile', async () => {
     const worker = aWorker(test)
     const payment = await worker.created('auto', approvedAndCaptured)

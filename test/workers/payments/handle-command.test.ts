@@ -213,7 +213,7 @@ describe('a payments worker', () => {
     expect(worker.released).to.deep.equal([])
   })
 
-  it('refuses at once what comes while a call is under way, although the payment is locked', async () => {
+  it('refuses at once what comes while a call is in flight, although the payment is locked', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     let answer: () => void = () => undefined
