@@ -13,6 +13,17 @@ export async function someUnvouched({ redis }: Writes, partition: number): Promi
   return some
 }
 
+/** Gives those a wake-up that have none: their list was deleted or moved away by hand. */
+export async function wakeUnvouched(
+  { redis }: Writes,
+  partition: number,
+  paymentKeys: readonly string[],
+  nowMs: number
+): Promise<void> {
+  if (paymentKeys.length === 0) return
+  await redis.zadd(keys.reconcile(partition), 'NX', ...paymentKeys.flatMap(paymentKey => [String(nowMs), paymentKey]))
+}
+
 /** Takes payments out that have been compared. They were marked as begun, which is no use to one that has its outcome. */
 export async function forgetCompared(
   { redis }: Writes,

@@ -7,7 +7,6 @@ import { serverTimeMs } from '../connection/redis-clock.js'
 import type { Writes } from '../connection/writes.js'
 import { storedVouch } from '../installation/epochs.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
-import { replaceRecord } from '../replace-record.js'
 import { defineBatchScript, defineNamedScript } from '../scripts.js'
 import { indexedSaleId, referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
@@ -65,12 +64,6 @@ export async function newestArchived(redis: Redis, partition: number): Promise<s
 export async function newestArchivedIds(redis: Redis, partitions: number): Promise<string[]> {
   const marks = await Promise.all(partitionNumbers(partitions).map(partition => newestArchived(redis, partition)))
   return marks.flatMap(mark => (mark ? [paymentIdOfKey(mark)] : []))
-}
-
-/** Replaces the mark of `paymentId` by that of an older payment; null: none has left. False: a newer one has left meanwhile. */
-export async function lowerArchivedMark(redis: Redis, paymentId: string, olderId: string | null): Promise<boolean> {
-  const mark = olderId === null ? '' : paymentKeyOf(olderId)
-  return await replaceRecord(redis, keys.archived(partitionOfPayment(paymentId)), paymentKeyOf(paymentId), mark)
 }
 
 /**

@@ -51,7 +51,7 @@ export const mutants = {
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace("appendEvent(redis.call('TIME')[1] .. '000')", '')
+    script: replace("appendEvent(redis.call('TIME')[1] .. '000')", 'true')
   },
   'lost-delivery': {
     description: 'The first event of a payment gets no command.',

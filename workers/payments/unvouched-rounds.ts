@@ -1,7 +1,12 @@
 /** Ends the care for data that nothing vouches for: when each of its open payments has been compared (decision 31). */
 import { isCompared } from '../../machines/payment/unvouched.js'
 import type { Writes } from '../../redis/connection/writes.js'
-import { endUnvouched, forgetCompared, someUnvouched } from '../../redis/installation/unvouched-payments.js'
+import {
+  endUnvouched,
+  forgetCompared,
+  someUnvouched,
+  wakeUnvouched
+} from '../../redis/installation/unvouched-payments.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
@@ -33,10 +38,9 @@ async function unvouchedRound(deps: WorkerDeps, writes: Writes, partition: numbe
   const payments = await Promise.all(
     some.map(async paymentKey => ({ paymentKey, payment: await deps.payments.load(partition, paymentKey) }))
   )
-  const compared = payments.filter(({ payment }) => payment === null || isCompared(payment, policy))
-  await forgetCompared(
-    writes,
-    partition,
-    compared.map(({ paymentKey }) => paymentKey)
-  )
+  const isDone = ({ payment }: (typeof payments)[number]): boolean => payment === null || isCompared(payment, policy)
+  const keysOf = (some: typeof payments): string[] => some.map(({ paymentKey }) => paymentKey)
+  await forgetCompared(writes, partition, keysOf(payments.filter(isDone)))
+  const open = keysOf(payments.filter(payment => !isDone(payment)))
+  await wakeUnvouched(writes, partition, open, deps.clock.now())
 }
