@@ -24,7 +24,11 @@ function begin(connect: Connect, port: MessagePort): void {
 
   const report = (message: Report): void => port.postMessage(message)
   const formElement = elementOf('#card', HTMLFormElement)
-  const onChange = (): void => report({ type: 'change', brand: form.brand(), isComplete: form.isComplete() })
+  let isGone = false
+  const onChange = (): void => {
+    // A frame that was moved is loaded anew; fields.js tells when that one can be filled in.
+    if (!isGone) report({ type: 'change', brand: form.brand(), isComplete: form.isComplete() })
+  }
   const form = createCardForm(formElement, language, onChange, connect.cvvOf)
   formElement.addEventListener('submit', event => {
     event.preventDefault()
@@ -33,11 +37,10 @@ function begin(connect: Connect, port: MessagePort): void {
   const sendHeight = (): void => report({ type: 'height', px: Math.ceil(document.body.getBoundingClientRect().height) })
   new ResizeObserver(sendHeight).observe(document.body)
 
-  let isGone = false
   window.addEventListener('pagehide', ({ persisted }) => {
+    isGone = !persisted
     // A browser may keep the page that a buyer leaves, and shows it again as it was.
     form.empty()
-    isGone = !persisted
   })
 
   let isBusy = false
