@@ -43,6 +43,8 @@ const HEADER_BYTES_MAX = 16_384
 const HEADERS_MAX = 100
 /** Pipelined requests per connection. Node would handle thousands in one turn of the event loop, which blocks all others. */
 const SENT_AHEAD_MAX = 16
+/** So many more are an attack: they would wait in memory for the answers before them. */
+const FLOOD = 100
 
 export interface HttpServer {
   readonly port: number
@@ -82,6 +84,7 @@ export async function serve(
     },
     (request, response) => {
       const excess = tooFarAhead(request, response)
+      if (excess > FLOOD) return void request.socket.destroy()
       if (excess > 1) return
       const problem = excess === 1 ? TOO_FAR_AHEAD : headerProblem(request)
       if (problem === null) void handle(request, response).then(() => cutUnread(response, answerTimeoutMs))
@@ -117,8 +120,11 @@ export async function serve(
 function watchSentAhead(): (request: IncomingMessage, response: ServerResponse) => number {
   const waiting = new WeakMap<Socket, number>()
   return ({ socket }, response) => {
-    const ahead = response.socket === null ? (waiting.get(socket) ?? 0) + 1 : 0
+    if (response.socket !== null) return 0
+    if (socket.destroyed) return Number.POSITIVE_INFINITY
+    const ahead = (waiting.get(socket) ?? 0) + 1
     waiting.set(socket, ahead)
+    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
     return ahead - SENT_AHEAD_MAX
   }
 }

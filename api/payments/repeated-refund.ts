@@ -1,11 +1,12 @@
 /**
  * A repeated refund whose idempotency record is gone: after its retention, or with data that came from an older backup. The
- * payment itself still has the refund, because it came from the archive or was compared with the acquirer record.
+ * payment still has the refund with its key, in Redis or in the archive.
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpen, type Payment } from '../../machines/model.js'
 import type { AskedEvent } from '../../machines/payment/events.js'
 import { earlierRefund } from '../../machines/payment/refunds.js'
+import { refundableCents } from '../../machines/payment/sums.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
 import type { Submission } from './payments-port.js'
 import type { RecordedScope } from './request-card.js'
@@ -21,7 +22,12 @@ export async function repeatedRefund(
   const { terms, progress } = payment
   const earlier = earlierRefund(progress, idempotencyKey)
   if (earlier === null || (await store.readIdempotency(partition, record)) !== null) return null
-  if (amountCents !== null && amountCents !== earlier.amountCents) return { kind: 'conflict', paymentId: terms.id }
+  // The request itself is not remembered. One for all that is left leaves nothing, when it succeeds.
+  const isOther =
+    amountCents === null
+      ? earlier.state === 'succeeded' && refundableCents(progress) > 0
+      : amountCents !== earlier.amountCents
+  if (isOther) return { kind: 'conflict', paymentId: terms.id }
   if (isOpen(earlier)) return { kind: 'in_progress', terms, progress, isReplay: true }
   const result: CommandResult =
     earlier.state === 'succeeded'

@@ -20,17 +20,20 @@ export function takesRefund(figures: Figures, amountCents: number): boolean {
 }
 
 /**
- * The refund that a request with this key has asked for before, as the payment itself remembers it; null: none. One that was
+ * The last refund that a request with this key has asked for, as the payment itself remembers it; null: none. One that was
  * reversed in part is in the list twice.
  */
 export function earlierRefund(
   { refunds }: Pick<Figures, 'refunds'>,
   idempotencyKey: string
 ): Pick<Refund, 'amountCents' | 'state' | 'error'> | null {
-  const own = refunds.filter(refund => refund.idempotencyKey === idempotencyKey)
-  const last = own.find(({ state }) => state !== 'failed') ?? own.at(-1)
-  if (last === undefined) return null
-  return { ...last, amountCents: own.reduce((cents, refund) => cents + refund.amountCents, 0) }
+  const newest = refunds.findLast(refund => refund.idempotencyKey === idempotencyKey)
+  if (newest === undefined) return null
+  const parts = refunds.filter(
+    refund => refund.idempotencyKey === idempotencyKey && refund.requestedAtMs === newest.requestedAtMs
+  )
+  const left = parts.find(({ state }) => state !== 'failed') ?? newest
+  return { ...left, amountCents: parts.reduce((cents, refund) => cents + refund.amountCents, 0) }
 }
 
 /** The list with a refund that begins now. Of a full list, the oldest refunds that failed make room. */

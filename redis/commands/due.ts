@@ -20,20 +20,6 @@ export const reconciliations: PacedWakeUps = { list: keys.reconcile, calls: 1 }
 /** The sale is queried, by its order and by its id, and voided. */
 export const expiries: PacedWakeUps = { list: keys.due, calls: 3 }
 
-/** Payments in doubt that are looked at in one step, those that have been longest first. */
-const DOUBTS_MAX = 200
-
-/**
- * Wakes payments in doubt that have no wake-up, because their list was deleted or moved away by hand: nothing else would reach
- * them. One that has its outcome by now ends its wake-up itself.
- */
-export async function wakeForgottenDoubts(redis: Redis, partition: number, nowMs: number): Promise<void> {
-  const oldest = await redis.zrange(keys.inDoubt(partition), '0', String(DOUBTS_MAX - 1))
-  if (oldest.length > 0) {
-    await redis.zadd(keys.reconcile(partition), 'NX', ...oldest.flatMap(paymentKey => [String(nowMs), paymentKey]))
-  }
-}
-
 /** How many of a partition are due. */
 export async function countDue(
   redis: Redis,

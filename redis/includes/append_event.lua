@@ -1,5 +1,5 @@
 -- Included by the scripts that put a webhook event behind those of its payment; the first one gets its command. At most 250
--- wait, which bounds memory for a dead endpoint: more than a payment with all its refunds has.
+-- wait, which bounds memory for a dead endpoint: more than those of a hundred refunds.
 --
 -- keys.events       list     events of the payment
 -- keys.deliveries   stream   commands

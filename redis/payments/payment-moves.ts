@@ -71,8 +71,9 @@ export async function newestArchivedIds(redis: Redis, partitions: number): Promi
  * backup: of what left since, only this is known, that it was created before the data came back (decision 31).
  */
 export async function archivedUpTo(redis: Redis, partition: number): Promise<string> {
-  const [mark, vouch] = await Promise.all([newestArchived(redis, partition), redis.get(keys.vouch(partition))])
-  const backMs = vouch === null ? 0 : storedVouch.decode(vouch).unvouchedBeforeMs
+  const [mark, stored] = await Promise.all([newestArchived(redis, partition), redis.get(keys.vouch(partition))])
+  const vouch = stored === null ? null : storedVouch.decode(stored)
+  const backMs = vouch?.missing?.toMs ?? vouch?.unvouchedBeforeMs ?? 0
   const restored = backMs === 0 ? '' : firstPaymentKeyAt(backMs)
   return mark !== null && mark > restored ? mark : restored
 }

@@ -30,7 +30,10 @@ const ALL = Number.POSITIVE_INFINITY
 /** Waiting payments that `newest` reads besides as many as are asked for. */
 const SPARE = 50
 
-/** What became of events that were to be sent again: `left` are as they were, because too many of their payments wait already. */
+/**
+ * What became of events that were to be sent again: `left` are as they were: too many events of their payment wait
+ * already, the payment is gone, or they are not listed any more.
+ */
 export interface Replayed {
   readonly sent: number
   readonly left: number

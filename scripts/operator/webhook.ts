@@ -157,7 +157,9 @@ async function replay(
 function replayed({ sent, left }: Replayed): Output {
   const lines = [`${sent} event${sent === 1 ? '' : 's'} will be sent again.`]
   if (left > 0) {
-    lines.push(`${left} stay as they are: 250 of their payments wait already. Repeat this when those have arrived.`)
+    lines.push(
+      `${left} stay as they are: 250 events of their payment wait already, or the payment is gone. Repeat this when those have arrived.`
+    )
   }
   return { json: { replayed: sent, left }, text: lines.join('\n') }
 }

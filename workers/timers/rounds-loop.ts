@@ -12,7 +12,7 @@ import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { ConsumerWatch } from './consumer-watch.js'
-import { deliveryRound, doubtRound, sweepRound, takeoverRound, wakeRound } from './rounds.js'
+import { deliveryRound, sweepRound, takeoverRound, wakeRound } from './rounds.js'
 import type { TimersMetrics } from './timers-metrics.js'
 
 /** While nothing is due, the pause between two rounds is so many times as long. */
@@ -110,7 +110,6 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       }
     }),
     repeat('sweep', SWEEP_INTERVAL_MS, async () => {
-      await doubtRound(redis, partitions, options.clock.now())
       const found =
         (await sweepRound(redis, paymentWork, partitions)) + (await sweepRound(redis, deliveryWork, partitions))
       metrics.found(found)

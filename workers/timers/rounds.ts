@@ -6,7 +6,7 @@
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
 import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
-import { countDue, fireWakeUps, type PacedWakeUps, wakeForgottenDoubts } from '../../redis/commands/due.js'
+import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -110,11 +110,6 @@ export async function sweepRound<E extends StreamEntry>(
     }
   })
   return found
-}
-
-/** Wakes what is in doubt and would never be reconciled. */
-export async function doubtRound(redis: Redis, partitions: number, nowMs: number): Promise<void> {
-  await inEach(redis, partitionNumbers(partitions), partition => wakeForgottenDoubts(redis, partition, nowMs))
 }
 
 /**

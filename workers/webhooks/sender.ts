@@ -190,7 +190,8 @@ function oneLine(text: string): string {
 }
 
 function cut(text: string): string {
-  return text.slice(0, NOTE_LENGTH_MAX)
+  // Not half of a character.
+  return text.slice(0, NOTE_LENGTH_MAX).replace(/\p{Cs}$/u, '')
 }
 
 /** Words for what merchants and operators read of their attempts, by the code of the error. */

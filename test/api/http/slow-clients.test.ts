@@ -19,6 +19,7 @@ const answersMuch: Route = {
   path: '/v1/much',
   answer: () => ({ status: 200, body: 'x'.repeat(HUGE) })
 }
+const hangs: Route = { method: 'GET', path: '/v1/hangs', answer: () => new Promise(() => undefined) }
 const readsBody: Route = {
   method: 'POST',
   path: '/v1/x',
@@ -33,7 +34,7 @@ describe('the HTTP server against slow and many clients', () => {
   const sockets: Socket[] = []
 
   const start = async (limits: HttpLimits): Promise<void> => {
-    server = await serve(createJsonApp(log, routerOf([readsBody, answersMuch])), {
+    server = await serve(createJsonApp(log, routerOf([readsBody, answersMuch, hangs])), {
       host: '127.0.0.1',
       port: 0,
       log,
@@ -119,6 +120,14 @@ describe('the HTTP server against slow and many clients', () => {
     await until('the server ends it', many.isEnded)
     expect(many.received().match(/HTTP\/1\.1 \d+/g)).to.deep.equal([...Array(17).fill('HTTP/1.1 404'), 'HTTP/1.1 400'])
     expect(many.received()).to.contain('more than 16 requests before it')
+  })
+
+  it('cuts a flood of pipelined requests behind one that takes its time', async () => {
+    await start(PATIENT)
+    const flood = client('GET /v1/hangs HTTP/1.1\r\nHost: x\r\n\r\n')
+    flood.socket.write('GET /v1/none HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200))
+    await until('the server cuts it', flood.isEnded)
+    expect(flood.received()).to.equal('')
   })
 
   it('closes connections beyond the limit at once, and serves those that are open', async () => {

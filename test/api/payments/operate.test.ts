@@ -84,7 +84,17 @@ describe('a capture or cancel', () => {
     expect(progress).to.include({ refundedCents: 100 })
     const succeeded = { kind: 'finished', result: { kind: 'succeeded', progress }, isReplay: true }
     expect(await refund(100)).to.deep.include(succeeded)
-    expect(await refund(null)).to.deep.include(succeeded)
+    for (const other of [null, 200]) expect(await refund(other)).to.deep.equal({ kind: 'conflict', paymentId: id })
+    expect(await commands()).to.equal(0)
+  })
+
+  it('of all that is left is done once, also when the record of its key is gone', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    const refund = (amountCents: number | null) => path.payments.cancel(aScope('rest'), id, amountCents)
+    await refund(null)
+    await worker.work()
+    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'rest')))
+    expect(await refund(null)).to.deep.include({ kind: 'finished', isReplay: true })
     expect(await refund(200)).to.deep.equal({ kind: 'conflict', paymentId: id })
     expect(await commands()).to.equal(0)
   })
