@@ -23,10 +23,6 @@ export interface PaymentArchive {
   lostOf(paymentIds: readonly string[]): Promise<readonly string[]>
 }
 
-/** What an operator reads of an archive that lost payments. */
-export const LOST_PAYMENTS =
-  'it lacks payments that left Redis for it: it is another database, was made anew, or came back older (docs/ARCHIVE.md, When it lost payments)'
-
 /** The fact of /readyz of a process that has an archive. */
 export const ARCHIVE_FACT = 'archive'
 
@@ -37,3 +33,12 @@ export class ArchiveUnavailable extends Error {
     super(`The archive (ARCHIVE_URL) can't be used: ${reason}`, { cause })
   }
 }
+
+/** Throws `ArchiveUnavailable` when the archive lost one of these payments, which left Redis for it. */
+export async function assertNothingLost(archive: PaymentArchive, paymentIds: readonly string[]): Promise<void> {
+  if (paymentIds.length > 0 && (await archive.lostOf(paymentIds)).length > 0)
+    throw new ArchiveUnavailable(new Error(LOST))
+}
+
+const LOST =
+  'it lacks payments that left Redis for it: it is another database, was made anew, or came back older (docs/ARCHIVE.md, When it lost payments)'

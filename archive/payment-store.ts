@@ -7,7 +7,7 @@ import { archivedUpTo, newestArchived, restorePayment, timeBeforeRestore } from 
 import { decodePayment } from '../redis/payments/payment-record.js'
 import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
-import { ArchiveUnavailable, LOST_PAYMENTS, type PaymentArchive } from './archive.js'
+import { ArchiveUnavailable, assertNothingLost, type PaymentArchive } from './archive.js'
 
 interface ArchiveParts {
   readonly writes: Writes
@@ -26,8 +26,7 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
   /** Throws when the archive lost payments: it must have the newest one that left the partition. */
   const assertWhole = async (partition: number): Promise<void> => {
     const mark = await newestArchived(redis, partition)
-    const lost = mark === null ? [] : await archive.lostOf([paymentIdOfKey(mark)])
-    if (lost.length > 0) throw new ArchiveUnavailable(new Error(LOST_PAYMENTS))
+    await assertNothingLost(archive, mark === null ? [] : [paymentIdOfKey(mark)])
   }
   const nowhere = async (partition: number): Promise<null> => {
     await assertWhole(partition)

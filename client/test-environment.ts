@@ -22,7 +22,7 @@ export class TestEnvironment extends MethodGroup {
     return this.#post(EVENTS_PATH, options)
   }
 
-  /** The last 20 events, or up to 100, last sent first. */
+  /** The last 20 events, or up to 100, last sent first. An event that is being sent at this moment is missing. */
   async webhookEvents(
     query: { readonly limit?: number } = {},
     options?: CallOptions

@@ -51,7 +51,7 @@ export const testEnvironmentRoutes = {
     query: listEventsQuery,
     tag: 'Test',
     summary: 'List the last webhook events, those that were sent last first',
-    text: TEST_ONLY,
+    text: `${TEST_ONLY} An event that is being sent at this moment is missing until its attempt has ended.`,
     answers: [{ status: 200, schema: loggedWebhookEventListSchema, means: 'The last events, with their attempts.' }],
     errors: ['not_found']
   },

@@ -5,29 +5,23 @@
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpen, type Payment } from '../../machines/model.js'
 import type { AskedEvent } from '../../machines/payment/events.js'
-import { earlierRefund } from '../../machines/payment/refunds.js'
-import { refundableCents } from '../../machines/payment/sums.js'
+import { repeatedRefund } from '../../machines/payment/refunds.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
 import type { Submission } from './payments-port.js'
 import type { RecordedScope } from './request-card.js'
 
 /** The answer to such a request, which must not be sent again: the buyer would get the money twice. Null: it is none. */
-export async function repeatedRefund(
+export async function withoutRecord(
   store: Pick<PaymentStore, 'readIdempotency'>,
   { merchantId, partition, record }: Pick<RecordedScope, 'merchantId' | 'partition' | 'record'>,
   payment: Payment | null,
-  { type, amountCents, idempotencyKey }: AskedEvent
+  asked: AskedEvent
 ): Promise<Submission | null> {
-  if (payment?.terms.merchantId !== merchantId || type !== 'CANCEL') return null
+  if (payment?.terms.merchantId !== merchantId || asked.type !== 'CANCEL') return null
   const { terms, progress } = payment
-  const earlier = earlierRefund(progress, idempotencyKey)
+  const earlier = repeatedRefund(progress, asked)
   if (earlier === null || (await store.readIdempotency(partition, record)) !== null) return null
-  // The request itself is not remembered. One for all that is left leaves nothing, when it succeeds.
-  const isOther =
-    amountCents === null
-      ? earlier.state === 'succeeded' && refundableCents(progress) > 0
-      : amountCents !== earlier.amountCents
-  if (isOther) return { kind: 'conflict', paymentId: terms.id }
+  if (earlier === 'other') return { kind: 'conflict', paymentId: terms.id }
   if (isOpen(earlier)) return { kind: 'in_progress', terms, progress, isReplay: true }
   const result: CommandResult =
     earlier.state === 'succeeded'

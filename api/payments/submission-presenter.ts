@@ -8,13 +8,11 @@ import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { shownFailureOf } from '../../machines/model.js'
 import { rejectionCodeOf } from '../../machines/status-change.js'
 import { isRedisUnusable } from '../../redis/connection/redis-errors.js'
+import { RETRY_AFTER_S } from '../http/middleware/error-envelope.js'
 import { ServiceError } from '../http/service-error.js'
 import type { PaymentsPort, Submission } from './payments-port.js'
 import { rejectedFieldsOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'
-
-/** When to read a payment in progress again, in seconds: the first reconciliation is due then. */
-export const RETRY_AFTER_S = 2
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
 

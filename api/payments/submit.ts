@@ -35,7 +35,7 @@ import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept } from './acceptance.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
-import { repeatedRefund } from './repeated-refund.js'
+import { withoutRecord } from './repeated-refund.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 
@@ -151,7 +151,7 @@ async function operate(
     const load = (): Promise<Payment | null> =>
       deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId), scope.merchantId)
     let { answer: payment } = await untilAnswered(load)
-    const repeated = await repeatedRefund(deps.store, scope, payment, asked)
+    const repeated = await withoutRecord(deps.store, scope, payment, asked)
     if (repeated !== null) return repeated
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }

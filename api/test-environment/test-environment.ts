@@ -29,7 +29,7 @@ export interface TestEnvironment {
   expire(payment: Payment): Promise<void>
   /** Sends an event about no payment to the endpoint of the merchant. */
   sendEvent(merchantId: string): Promise<ListedEvent>
-  /** The last events, last sent first. */
+  /** The last events, last sent first. An event that is being sent at this moment is missing. */
   listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
   /** Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while 250 events of its payment wait. */
   replayEvent(merchantId: string, eventId: string, signal: AbortSignal): Promise<ListedEvent | null>

@@ -9,12 +9,12 @@ import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { clientSignal } from '../http/client-signal.js'
 import { principalOf, type RequestContext } from '../http/context.js'
+import { RETRY_AFTER_S } from '../http/middleware/error-envelope.js'
 import { parametersOf } from '../http/query.js'
 import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { ServiceError } from '../http/service-error.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
-import { RETRY_AFTER_S } from '../payments/submission-presenter.js'
 
 const POLL_MS = 25
 

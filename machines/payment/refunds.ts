@@ -5,6 +5,7 @@
  */
 import { isOpen, type OperationState, type Refund } from '../model.js'
 import type { Figures } from './context.js'
+import type { AskedEvent } from './events.js'
 import { refundableCents, voidedElsewhereCents } from './sums.js'
 
 /**
@@ -20,20 +21,26 @@ export function takesRefund(figures: Figures, amountCents: number): boolean {
 }
 
 /**
- * The last refund that a request with this key has asked for, as the payment itself remembers it; null: none. One that was
- * reversed in part is in the list twice.
+ * What a request for a refund gets whose key the payment lists already: the state of that refund, `other` when it was another
+ * request, null when the payment does not know the key. The request itself is not remembered: one for all that is left leaves
+ * nothing, when it succeeds. A refund that was reversed in part is in the list twice.
  */
-export function earlierRefund(
-  { refunds }: Pick<Figures, 'refunds'>,
-  idempotencyKey: string
-): Pick<Refund, 'amountCents' | 'state' | 'error'> | null {
+export function repeatedRefund(
+  figures: Figures,
+  { amountCents, idempotencyKey }: AskedEvent
+): Pick<Refund, 'state' | 'error'> | 'other' | null {
+  const { refunds } = figures
   const newest = refunds.findLast(refund => refund.idempotencyKey === idempotencyKey)
   if (newest === undefined) return null
   const parts = refunds.filter(
     refund => refund.idempotencyKey === idempotencyKey && refund.requestedAtMs === newest.requestedAtMs
   )
   const left = parts.find(({ state }) => state !== 'failed') ?? newest
-  return { ...left, amountCents: parts.reduce((cents, refund) => cents + refund.amountCents, 0) }
+  const isOther =
+    amountCents === null
+      ? left.state === 'succeeded' && refundableCents(figures) > 0
+      : amountCents !== parts.reduce((cents, part) => cents + part.amountCents, 0)
+  return isOther ? 'other' : left
 }
 
 /** The list with a refund that begins now. Of a full list, the oldest refunds that failed make room. */

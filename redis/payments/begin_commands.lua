@@ -1,5 +1,6 @@
 -- Marks new payments as begun, right before their authorisation may be sent. The mark stands until the commit that gives
--- the payment another status, or until the delivery is released. So a worker that gets a command of it later knows that the call may have been sent.
+-- the payment another status, or until the delivery is released. So a worker that gets a command of it later knows that the
+-- call may have been sent.
 --
 -- Of each command (answer_each.lua):
 -- keys.commands   stream

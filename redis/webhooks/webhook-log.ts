@@ -59,18 +59,31 @@ export class WebhookLog {
   }
 
   /**
-   * What is being sent, what waits for a retry or for its endpoint, and what stands behind it: payment by payment, those that
-   * are due last first, of equal ones the newest. While they move, some may be missing, or come twice. `max` bounds how many
-   * payments are read of the line, and how many commands.
+   * What waits for a retry or for its endpoint, and what stands behind it: payment by payment, those that are due last first, of equal
+   * ones the newest. While the line changes, some may be missing, or come twice. Of a long line `max` payments are read.
    */
   async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
-    yield* this.#beingSent(merchantId, max)
     const line = keys.webhookLine(this.#partitionOf(merchantId), merchantId)
     for (let skip = 0; skip < max; skip += PAGE) {
       const page = await this.#redis.zrevrange(line, skip, Math.min(skip + PAGE, max) - 1, 'WITHSCORES')
       const places = [...fieldsOf(page)]
       for (const [place, dueMs] of places) yield* this.#waitingOf(place, Number(dueMs))
       if (places.length < PAGE) return
+    }
+  }
+
+  /** What is being sent, or waits for a `webhooks` process, and what stands behind it. To send it again now does nothing. */
+  async *beingSent(merchantId: string): AsyncGenerator<LoggedEvent> {
+    const stream = keys.deliveries(this.#partitionOf(merchantId))
+    for (let from = '-'; ; ) {
+      const page = await this.#redis.xrange(stream, from, '+', 'COUNT', PAGE)
+      for (const [, fields] of page) {
+        const place = fieldsOf(fields).get('e') ?? ''
+        if (readable(place, decodePlace)[0]?.merchantId === merchantId) yield* this.#waitingOf(place, null)
+      }
+      const last = page.at(-1)
+      if (last === undefined || page.length < PAGE) return
+      from = `(${last[0]}`
     }
   }
 
@@ -100,7 +113,8 @@ export class WebhookLog {
   }
 
   /**
-   * The last events in any state, the ones that were sent last first. Of many that wait, only those that are due last are considered.
+   * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
+   * Of many that wait, only those that are due last are considered.
    */
   async newest(merchantId: string, count: number): Promise<LoggedEvent[]> {
     const partition = this.#partitionOf(merchantId)
@@ -123,7 +137,7 @@ export class WebhookLog {
   /**
    * Searches the partition that the id names; null when the event is unknown or forgotten; rejects once `signal` aborts. `max`
    * bounds what is read of each list, for callers that a merchant can make search: an event that `max` others follow is not
-   * found then.
+   * found then, and none that is being sent.
    */
   async find(
     eventId: string,
@@ -139,7 +153,8 @@ export class WebhookLog {
       for (const event of listed) if (event.eventId === eventId) return event
       // The test environment's time can be ahead of the journal's: then the event is among the last ones.
       const [since, last] = [this.delivered(merchantId, atMs), this.delivered(merchantId, 0, true)]
-      for (const list of [this.waiting(merchantId, max), since, last]) {
+      const sent = max === ALL ? [this.beingSent(merchantId)] : []
+      for (const list of [this.waiting(merchantId, max), since, last, ...sent]) {
         const found = await findIn(list, eventId, max, signal)
         if (found !== null) return found
       }
@@ -252,21 +267,6 @@ export class WebhookLog {
     const place = encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
     await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
     await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
-  }
-
-  /** The events of payments whose command is in the stream. */
-  async *#beingSent(merchantId: string, max: number): AsyncGenerator<LoggedEvent> {
-    const stream = keys.deliveries(this.#partitionOf(merchantId))
-    let from = '-'
-    for (let read = 0; read < max; read += PAGE) {
-      const page = await this.#redis.xrange(stream, from, '+', 'COUNT', Math.min(PAGE, max - read))
-      for (const [, fields] of page) {
-        const place = fieldsOf(fields).get('e') ?? ''
-        if (readable(place, decodePlace)[0]?.merchantId === merchantId) yield* this.#waitingOf(place, null)
-      }
-      if (page.length < PAGE) return
-      from = `(${page.at(-1)?.[0]}`
-    }
   }
 
   /** The events of a payment that stands in the line as `place`, or whose command has it. `dueMs` null: they are being sent. */

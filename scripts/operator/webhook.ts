@@ -104,7 +104,8 @@ async function* undelivered(
   state: LoggedState | undefined
 ): AsyncGenerator<LoggedEvent> {
   if (state !== 'undeliverable') {
-    for await (const event of eventLog.waiting(merchantId)) if (event.change.occurredAtMs >= sinceMs) yield event
+    for (const events of [eventLog.beingSent(merchantId), eventLog.waiting(merchantId)])
+      for await (const event of events) if (event.change.occurredAtMs >= sinceMs) yield event
   }
   if (state !== 'waiting') yield* eventLog.undeliverable(merchantId, sinceMs)
 }

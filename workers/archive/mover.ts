@@ -2,7 +2,7 @@
  * Moves payments at rest from Redis to the archive (decision 28): write them there, then remove each one that is still the
  * same. Each step may be repeated, also by two processes at once: a second process does the same work once more.
  */
-import { ArchiveUnavailable, LOST_PAYMENTS, type PaymentArchive } from '../../archive/archive.js'
+import { assertNothingLost, type PaymentArchive } from '../../archive/archive.js'
 import { lastChangeMs, type Payment, paymentStatuses } from '../../machines/model.js'
 import { isAtRest } from '../../machines/payment/rest.js'
 import type { Writes } from '../../redis/connection/writes.js'
@@ -44,7 +44,8 @@ const PARTITIONS_AT_ONCE = 2
  * time that it took to find out where nothing is due (ms).
  */
 export async function moveRound(deps: MoverDeps, stopping: AbortSignal): Promise<number> {
-  await assertNothingLost(deps)
+  // What moves from now on would hide that the archive lost what moved before.
+  await assertNothingLost(deps.archive, await newestArchivedIds(deps.writes.redis, deps.partitions))
   const merchantIds = await deps.merchantIds()
   const partitions = partitionNumbers(deps.partitions).values()
   let isFailed = false
@@ -77,12 +78,6 @@ export async function moveRound(deps: MoverDeps, stopping: AbortSignal): Promise
   for (const ended of await Promise.allSettled(moving)) if (ended.status === 'rejected') throw ended.reason
   if (!stopping.aborted) deps.metrics.waitingSince(null)
   return idleMs
-}
-
-/** What moves from now on would hide that the archive lost what moved before. */
-async function assertNothingLost({ archive, writes, partitions }: MoverDeps): Promise<void> {
-  const lost = await archive.lostOf(await newestArchivedIds(writes.redis, partitions))
-  if (lost.length > 0) throw new ArchiveUnavailable(new Error(LOST_PAYMENTS))
 }
 
 /** Waits until `payments` more may have moved at this rate, however many partitions ask. */

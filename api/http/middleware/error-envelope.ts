@@ -16,8 +16,8 @@ import { ClientGone } from '../client-signal.js'
 import { type Answer, matchedRoute, type RequestContext } from '../context.js'
 import { ServiceError } from '../service-error.js'
 
-/** Until a client should send a request again: a restart of Redis takes about as long, and so does an operation. */
-const RETRY_AFTER_S = 2
+/** Until a client should ask again (s): a restart of Redis takes as long, and so does the first reconciliation. */
+export const RETRY_AFTER_S = 2
 
 /** The store or what it holds is at fault, not the load. */
 const UNAVAILABLE: readonly ErrorCode[] = ['service_unavailable', 'money_waits', 'record_damaged']

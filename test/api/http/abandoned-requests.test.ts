@@ -105,8 +105,8 @@ describe('the reads of a request whose client has gone', () => {
     }
     const wanted = eventIdOf(testChange(newPaymentId(0, nowMs), nowMs))
     const { before, after } = await readsAround('POST', `/v1/test/webhook-events/${wanted}/replay`, 'lrange')
-    // One for the undeliverable ones, one for the commands, one for the line, one for its first payment.
-    expect({ before, after, status: await statuses() }).to.deep.equal({ before: 4, after: 0, status: ['499'] })
+    // One for the undeliverable ones, one for the line, one for its first payment.
+    expect({ before, after, status: await statuses() }).to.deep.equal({ before: 3, after: 0, status: ['499'] })
   })
 
   it('end with the list of the payments of a reference', async () => {

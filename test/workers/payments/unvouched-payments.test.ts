@@ -2,9 +2,12 @@
 import { expect } from 'chai'
 import { type Payment, placeOf } from '../../../machines/model.js'
 import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { VaultError } from '../../../vault/vault-error.js'
+import { repeatUnvouchedRounds } from '../../../workers/payments/unvouched-rounds.js'
 import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
+import { until } from '../../support/conditions.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
 import { aSale, aWake, CREATED_MS, DAY_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -43,6 +46,20 @@ describe('a payments worker on unvouched data', () => {
     expect(worker.network.asked).to.deep.equal(['query'])
     expect((await worker.load(payment)).progress).to.deep.include({ status: 'partially_refunded', refundedCents: 300 })
     expect((await worker.resultOf(key))?.kind).to.equal('succeeded')
+  })
+
+  it('wakes a payment that is to be compared and has no wake-up: its list was moved away by hand', async () => {
+    const payment = await paid('auto')
+    comeBack()
+    const paymentKey = paymentKeyOf(payment.terms.id)
+    await test.redis.sadd(keys.unvouched(PARTITION), paymentKey)
+    await test.redis.del(keys.reconcile(PARTITION))
+    const stopping = new AbortController()
+    const rounds = repeatUnvouchedRounds(worker.deps, unreplicated(test.redis), () => [PARTITION], stopping.signal)
+    await until('it has a wake-up', async () => (await worker.wakeUpOf(payment)) !== null)
+    stopping.abort()
+    await rounds
+    expect(await worker.wakeUpOf(payment)).to.equal(worker.clock.atMs)
   })
 
   it('looks for a refund also when an operator had the buyer erased, days later', async () => {
