@@ -26,8 +26,8 @@ export function keepMastersKnown(cluster: Cluster): void {
 
 /** Whether each slot has a master, and this client a connection for each server. */
 export function isComplete(cluster: Cluster): boolean {
-  const masters = new Set(cluster.nodes('master').map(addressOf))
-  const all = new Set(cluster.nodes().map(addressOf))
+  const masters = new Set(cluster.nodes('master').map(nameOfServer))
+  const all = new Set(cluster.nodes().map(nameOfServer))
   let last: string[] | undefined
   for (let slot = 0; slot < SLOTS; slot++) {
     const servers = cluster.slots[slot]
@@ -41,7 +41,7 @@ export function isComplete(cluster: Cluster): boolean {
   return true
 }
 
-/** As in the slots of a Cluster. */
-export function addressOf({ options }: Single): string {
+/** `host:port`, as in the slots of a Cluster. */
+export function nameOfServer({ options }: Single): string {
   return `${options.host}:${options.port}`
 }

@@ -1,17 +1,12 @@
 /** The servers behind a connection: what concerns each of them, and which of them has a key. */
-import { Cluster, Command, Redis as Single } from 'ioredis'
-import { addressOf } from './cluster-masters.js'
+import { Cluster, Command, type Redis as Single } from 'ioredis'
+import { nameOfServer } from './cluster-masters.js'
 import type { Redis } from './connections.js'
 import { RedisUnavailable } from './redis-errors.js'
 
 /** Every living master: for what has no key, such as settings and walks over all keys. */
-export function mastersOf(redis: Redis): readonly Redis[] {
-  return redis instanceof Cluster ? redis.nodes('master') : [redis]
-}
-
-/** `host:port` of the server behind a connection, for messages. */
-export function nameOfServer(redis: Redis): string {
-  return redis instanceof Single ? `${redis.options.host}:${redis.options.port}` : 'the Cluster'
+export function mastersOf(redis: Redis): readonly Single[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis as Single]
 }
 
 /** Every key of every master that matches, in portions; a key that comes or goes meanwhile may be missing. */
@@ -39,11 +34,12 @@ export async function* scanKeys(
   }
 }
 
-/** The connection to the master that has a key, as far as this client knows. Throws while there is none. */
-export function masterOf(cluster: Cluster, key: string): Single {
+/** The connection to the master that has a key, as far as this client knows. Throws while a Cluster has none. */
+export function masterOf(redis: Redis, key: string): Single {
+  if (!(redis instanceof Cluster)) return redis as Single
   const slot = new Command('get', [key]).getSlot()
-  const address = slot === null ? undefined : cluster.slots[slot]?.[0]
-  const master = cluster.nodes('master').find(node => addressOf(node) === address)
+  const name = slot === null ? undefined : redis.slots[slot]?.[0]
+  const master = redis.nodes('master').find(node => nameOfServer(node) === name)
   if (master === undefined) throw new RedisUnavailable(`The Cluster has no master for ${key} at the moment.`)
   return master
 }

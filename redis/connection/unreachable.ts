@@ -1,4 +1,5 @@
 /** What a check says while its server can't be asked: the same for all checks, so that it is reported once. */
+import type { Redis as Single } from 'ioredis'
 import { CannotAsk } from '../../runtime/health.js'
 import { mastersOf } from './cluster-nodes.js'
 import { lastErrorOf, type Redis } from './connections.js'
@@ -25,6 +26,6 @@ export function rejectAsUnreachable(
 }
 
 /** Asks every master. Rejects with the sentence when one does not answer. */
-export async function askMasters<T>(redis: Redis, ask: (master: Redis) => Promise<T>): Promise<T[]> {
+export async function askMasters<T>(redis: Redis, ask: (master: Single) => Promise<T>): Promise<T[]> {
   return await Promise.all(mastersOf(redis).map(ask)).catch(rejectAsUnreachable(redis))
 }

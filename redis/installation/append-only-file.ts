@@ -1,5 +1,5 @@
 /** Whether the append-only file is rewritten: one that only grows fills its disk, and makes each restart longer. */
-import { nameOfServer } from '../connection/cluster-nodes.js'
+import { nameOfServer } from '../connection/cluster-masters.js'
 import type { Redis } from '../connection/connections.js'
 import { askMasters } from '../connection/unreachable.js'
 

@@ -96,8 +96,7 @@ export async function lastCommandMs(redis: Redis, partition: number): Promise<nu
 
 /** The server that has a partition, as far as this client knows. Throws while a Cluster has none. */
 export function serverOf(redis: Redis, partition: number): Single {
-  if (redis instanceof Cluster) return masterOf(redis, keys.vouch(partition))
-  return redis as Single
+  return masterOf(redis, keys.vouch(partition))
 }
 
 /** Calls `onLost` when a connection is lost, and `onBack` when one is usable again. */

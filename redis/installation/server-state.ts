@@ -1,7 +1,8 @@
 /** Whether the servers behind a connection are new enough for this service, and take writes. */
 
 import { messageOf } from '../../runtime/message-of.js'
-import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
+import { nameOfServer } from '../connection/cluster-masters.js'
+import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import type { RedisVariable } from '../connection/redis-errors.js'
 import { askMasters } from '../connection/unreachable.js'

@@ -62,7 +62,7 @@ export async function userFaults(
 /** Whether a client without a password may read: the address of the server is then all that an attacker needs. */
 export async function isOpenToAll(redis: Redis): Promise<boolean> {
   const answers = mastersOf(redis).map(async node => {
-    const { options } = node as Single
+    const { options } = node
     const stranger = new Single({
       ...options,
       ...{ username: '', password: '', replyMapping: 'legacy' },

@@ -1,5 +1,4 @@
 /** What the durable Redis does for the archive: payments leave it, and come back (decision 28). */
-import { Cluster } from 'ioredis'
 import type { Payment } from '../../machines/model.js'
 import { masterOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
@@ -37,8 +36,7 @@ export async function removePayments(writes: Writes, partition: number, payments
 
 /** The time of Redis (ms), to be read before the archive is asked for the payment. */
 export function timeBeforeRestore(redis: Redis, paymentKey: string, partition: number): Promise<number> {
-  const key = keys.payment(partition, paymentKey)
-  return serverTimeMs(redis instanceof Cluster ? masterOf(redis, key) : redis)
+  return serverTimeMs(masterOf(redis, keys.payment(partition, paymentKey)))
 }
 
 /** Stores a payment of the archive unless it is here. Returns what is stored now; null: too late, ask the archive again. */

@@ -1,6 +1,7 @@
 /** What `operator doctor` asks of the durable Redis: what its processes may not read, and its users. */
 import type { Environment } from '../../../machines/model.js'
-import { mastersOf, nameOfServer } from '../../../redis/connection/cluster-nodes.js'
+import { nameOfServer } from '../../../redis/connection/cluster-masters.js'
+import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { type Condition, durableConditions, readSettings, SNAPSHOTS } from '../../../redis/installation/conditions.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
