@@ -1,3 +1,5 @@
+/** Names and values in the answers of Redis. */
+
 /** Names and values in turn, as Redis writes the fields of stream entries and the rows of XINFO. */
 export function fieldsOf<T>(pairs: readonly T[]): Map<T, T> {
   const fields = new Map<T, T>()
@@ -7,4 +9,9 @@ export function fieldsOf<T>(pairs: readonly T[]): Map<T, T> {
     if (name !== undefined && value !== undefined) fields.set(name, value)
   }
   return fields
+}
+
+/** A field of INFO; undefined: this server has none of the name. */
+export function infoField(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(\\S*)`, 'm').exec(info)?.[1]
 }

@@ -1,30 +1,18 @@
 /** Whether the servers behind a connection are new enough for this service, and take writes. */
-
 import { messageOf } from '../../runtime/message-of.js'
 import { nameOfServer } from '../connection/cluster-masters.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import type { RedisVariable } from '../connection/redis-errors.js'
+import { infoField } from '../connection/reply-fields.js'
 import { askMasters } from '../connection/unreachable.js'
 
 /** The first one with all that the scripts use. */
 const VERSION_MIN = 7
 
-export interface ServerVersion {
-  /** `host:port`. */
-  readonly name: string
-  /** Such as 7.2.4. Valkey reports the version of Redis that it is compatible with. */
-  readonly version: string
-}
-
-/** Of every master. */
-export async function versionsOf(redis: Redis): Promise<ServerVersion[]> {
-  return await Promise.all(
-    mastersOf(redis).map(async node => {
-      const [, version = 'unknown'] = /^redis_version:(\S+)/m.exec(await node.info('server')) ?? []
-      return { name: nameOfServer(node), version }
-    })
-  )
+/** Such as 7.2.4. Valkey reports the version of Redis that it is compatible with. */
+export async function versionOf(server: Redis): Promise<string> {
+  return infoField(await server.info('server'), 'redis_version') ?? 'unknown'
 }
 
 export function isTooOld(version: string): boolean {
@@ -33,7 +21,8 @@ export function isTooOld(version: string): boolean {
 
 /** The sentence about servers that are too old, or undefined. Rejects while one can't be asked. */
 export async function versionProblem(redis: Redis, variable: RedisVariable): Promise<string | undefined> {
-  const old = (await versionsOf(redis)).filter(({ version }) => isTooOld(version))
+  const servers = mastersOf(redis).map(async node => ({ name: nameOfServer(node), version: await versionOf(node) }))
+  const old = (await Promise.all(servers)).filter(({ version }) => isTooOld(version))
   if (old.length === 0) return undefined
   const which = old.map(({ name, version }) => `${name} is Redis ${version}`).join(', ')
   return `The Redis of ${variable} is too old: ${which}, and this service needs ${VERSION_MIN}.0 or newer. Bring it to a newer version, or name another server in ${variable}. \`npm start\` takes the redis-server on the PATH.`

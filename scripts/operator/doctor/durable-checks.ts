@@ -7,9 +7,8 @@ import { type Condition, durableConditions, readSettings, SNAPSHOTS } from '../.
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { findInstallation, type Installation, requireAgreement } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
-import { isTooOld } from '../../../redis/installation/server-state.js'
+import { isTooOld, versionOf } from '../../../redis/installation/server-state.js'
 import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
-import { factsOfServers } from '../../../redis/operator/servers.js'
 import type { Config } from '../../../runtime/config.js'
 import { certificateFinding } from './certificates.js'
 import { attempt, type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
@@ -119,12 +118,18 @@ export async function checkServers(
   { environment }: Pick<Config, 'environment'>
 ): Promise<Finding[]> {
   const check = `version of ${variable}`
-  return await attempt(check, `Let the user of ${variable} run INFO (ACL LOAD).`, async () =>
-    (await factsOfServers(redis)).flatMap(({ name, version, certificateEndsMs }) => [
-      versionFinding(check, name, version, environment),
-      ...(certificateEndsMs === null ? [] : [certificateFinding(name, certificateEndsMs)])
-    ])
-  )
+  return await attempt(check, `Let the user of ${variable} run INFO (ACL LOAD).`, async () => {
+    const found = mastersOf(redis).map(async node => {
+      const { stream } = node
+      const name = nameOfServer(node)
+      const ends = 'getPeerCertificate' in stream ? [Date.parse(stream.getPeerCertificate().valid_to)] : []
+      return [
+        versionFinding(check, name, await versionOf(node), environment),
+        ...ends.map(endsMs => certificateFinding(name, endsMs))
+      ]
+    })
+    return (await Promise.all(found)).flat()
+  })
 }
 
 /** Of each line of Redis, the first patch against CVE-2026-81934: who reaches its TLS port needs no login. */
