@@ -2,6 +2,7 @@
 import { type Registry, register } from 'prom-client'
 import { publishFigures } from '../../runtime/metrics.js'
 import type { Redis } from './connections.js'
+import { infoField } from './reply-fields.js'
 
 /** Memory of one server. Without `maxmemory` the limit is the memory of its machine. */
 export interface RedisMemory {
@@ -41,6 +42,6 @@ export function publishMemory(
 }
 
 function memoryIn(info: string): RedisMemory {
-  const field = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  const field = (name: string): number => Number(infoField(info, name) ?? 0)
   return { usedBytes: field('used_memory'), limitBytes: field('maxmemory') || field('total_system_memory') }
 }

@@ -6,6 +6,7 @@
  */
 import type { Redis } from '../connection/connections.js'
 import { isRefusal } from '../connection/redis-errors.js'
+import { fieldsOf, infoField } from '../connection/reply-fields.js'
 
 export interface Condition {
   readonly setting: string
@@ -54,19 +55,18 @@ const MAY_READ_CONFIG = `
 local isKnown, may = pcall(redis.acl_check_cmd, 'CONFIG', 'GET', 'save')
 return isKnown and may and 1 or 0`
 
-/** The settings of one server, as far as its user may read them. Rejects when the server does not answer. */
-export async function readSettings(server: Redis): Promise<ReadonlyMap<string, string>> {
+/** The settings of one server; what its user may not read is undefined. */
+type Settings = ReadonlyMap<string, string | undefined>
+
+/** Rejects when the server does not answer. */
+export async function readSettings(server: Redis): Promise<Settings> {
   const [info, flat] = await Promise.all([server.info('persistence', 'memory'), readConfig(server)])
-  const told = {
-    appendonly: { 1: 'yes', 0: 'no' }[fieldOf(info, 'aof_enabled') ?? ''],
-    [SNAPSHOTS]: fieldOf(info, SNAPSHOTS),
-    'maxmemory-policy': fieldOf(info, 'maxmemory_policy')
-  }
-  const settings = new Map(
-    Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  )
-  for (let index = 0; index + 1 < flat.length; index += 2) settings.set(flat[index] ?? '', flat[index + 1] ?? '')
-  return settings
+  return new Map([
+    ['appendonly', { 1: 'yes', 0: 'no' }[infoField(info, 'aof_enabled') ?? '']],
+    [SNAPSHOTS, infoField(info, SNAPSHOTS)],
+    ['maxmemory-policy', infoField(info, 'maxmemory_policy')],
+    ...fieldsOf(flat)
+  ])
 }
 
 /** Servers whose user may read settings, as far as is known: it is asked again only after a refusal. */
@@ -81,13 +81,9 @@ async function readConfig(server: Redis): Promise<string[]> {
   return Array.isArray(reply) ? reply.map(String) : []
 }
 
-function fieldOf(info: string, field: string): string | undefined {
-  return new RegExp(`^${field}:(\\S*)`, 'm').exec(info)?.[1]
-}
-
 /** The conditions that a server breaks, with its value. What is not known breaks none. */
 export function brokenBy(
-  settings: ReadonlyMap<string, string>,
+  settings: Settings,
   conditions: readonly Condition[]
 ): (Condition & { readonly value: string })[] {
   return conditions.flatMap(condition => {

@@ -1,5 +1,6 @@
 /** Whether the memory-only Redis, or a replica of it, writes card data to a disk. */
 import { Redis as Single } from 'ioredis'
+import type { HostPort } from '../../runtime/redis-address.js'
 import { reasonOf } from '../connection/redis-errors.js'
 import {
   brokenBy,
@@ -9,14 +10,13 @@ import {
   replicationConditions,
   SNAPSHOTS
 } from './conditions.js'
+import { replicasOf } from './replicas.js'
 
 /** What was found: a sentence about writing to a disk, and sentences about replicas that could not be asked, and about eviction. */
 export interface DiskUse {
   readonly problem: string | undefined
   readonly warning: string | undefined
 }
-
-const REPLICA = /^slave\d+:ip=([^,\r]+),port=(\d+)/gm
 
 /** `limited` bounds each wait for a server. Rejects when the server of `redis` does not answer, or refuses to tell. */
 export async function diskUseOf(redis: Single, limited: <T>(answer: Promise<T>) => Promise<T>): Promise<DiskUse> {
@@ -46,8 +46,7 @@ async function askServer(
   limited: <T>(answer: Promise<T>) => Promise<T>,
   name: string
 ): Promise<Answers> {
-  const [info, settings] = await limited(Promise.all([redis.info('replication'), readSettings(redis)]))
-  const replicas = [...info.matchAll(REPLICA)].map(([, host = '', port]) => ({ host, port: Number(port) }))
+  const [replicas, settings] = await limited(Promise.all([replicasOf(redis), readSettings(redis)]))
   const isReplicated = replicas.length > 0 || name !== '' || redis.options.sentinels?.length
   const wanted = isReplicated ? [...memoryOnlyConditions, ...replicationConditions] : memoryOnlyConditions
   const faults = brokenBy(settings, wanted).map(({ setting, value, allowed: [first] }) => {
@@ -66,7 +65,7 @@ async function askServer(
 
 async function askReplica(
   master: Single,
-  { host, port }: { host: string; port: number },
+  { host, port }: HostPort,
   limited: <T>(answer: Promise<T>) => Promise<T>
 ): Promise<Answers> {
   const { sentinels: _, name: __, ...login } = master.options

@@ -2,7 +2,7 @@
 import { Cluster, type Redis as Single } from 'ioredis'
 import { masterOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { fieldsOf } from '../connection/reply-fields.js'
+import { fieldsOf, infoField } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { type Counted, countedOf, counterOf, storedVouch, type Vouch } from './epochs.js'
@@ -80,9 +80,12 @@ export async function writeVouch(
   return answer === 1
 }
 
+/** Enough of its 40 digits to tell servers apart. */
+const SERVER_ID_LENGTH = 12
+
 /** The id under which a server is master: another one after each start and promotion. */
 export async function serverIdOf(server: Redis): Promise<string> {
-  return /^master_replid:(\w{12})/m.exec(await server.info('replication'))?.[1] ?? ''
+  return infoField(await server.info('replication'), 'master_replid')?.slice(0, SERVER_ID_LENGTH) ?? ''
 }
 
 /** When the last command of a partition was written (ms, by the clock of Redis); 0: none ever was. */

@@ -75,9 +75,10 @@ async function shortage(redis: Redis, count: number, which: 'of all' | 'of some'
   return `Fewer than ${count} replicas (WAIT_REPLICAS) are in sync with ${short.join(', ')}: ${writes} answered 503. Start the replicas, or mend their link to the master.`
 }
 
-const LINE = /^slave\d+:ip=([^,\r]+),port=(\d+),state=(\w+),offset=\d+,lag=(-?\d+)/gm
+const LINE = /^slave\d+:ip=([^,\r]+),port=(\d+)(?:,state=(\w+),offset=\d+,lag=(-?\d+))?/gm
 
-async function replicasOf(master: Redis): Promise<Replica[]> {
+/** The replicas of one server, as it names them. */
+export async function replicasOf(master: Redis): Promise<Replica[]> {
   const info = await master.info('replication')
   return [...info.matchAll(LINE)].map(([, host = '', port, state, lagS]) => ({
     host,

@@ -1,5 +1,6 @@
 /** The Redis of a running service, over a connection of its own. */
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import { infoField } from '../../redis/connection/reply-fields.js'
 import { createLogger } from '../../runtime/log.js'
 
 /** Connects, does `work`, and disconnects. */
@@ -14,5 +15,5 @@ export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<
 
 /** A figure of INFO, such as `used_memory`. */
 export async function infoFigure(redis: Redis, name: string): Promise<number> {
-  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info())?.[1])
+  return Number(infoField(await redis.info(), name))
 }

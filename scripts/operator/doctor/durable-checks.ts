@@ -3,6 +3,7 @@ import type { Environment } from '../../../machines/model.js'
 import { nameOfServer } from '../../../redis/connection/cluster-masters.js'
 import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { infoField } from '../../../redis/connection/reply-fields.js'
 import { type Condition, durableConditions, readSettings, SNAPSHOTS } from '../../../redis/installation/conditions.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { findInstallation, type Installation, requireAgreement } from '../../../redis/installation/installation.js'
@@ -45,7 +46,7 @@ export async function unreadSettings(redis: Redis, conditions: readonly Conditio
   const found = await Promise.all(mastersOf(redis).map(readSettings))
   return conditions
     .map(({ setting }) => setting)
-    .filter(setting => setting !== SNAPSHOTS && found.some(known => !known.has(setting)))
+    .filter(setting => setting !== SNAPSHOTS && found.some(known => known.get(setting) === undefined))
 }
 
 /** Settings that only the user `doctor` may read. */
@@ -178,7 +179,7 @@ export async function checkLimit(
   const check = `memory of ${variable}`
   return await attempt(check, `Let the user of ${variable} run INFO (ACL LOAD).`, async () => {
     const infos = await Promise.all(mastersOf(redis).map(async node => [nameOfServer(node), await node.info('memory')]))
-    const unlimited = infos.flatMap(([name = '', info = '']) => (/^maxmemory:0\b/m.test(info) ? [name] : []))
+    const unlimited = infos.flatMap(([name = '', info = '']) => (infoField(info, 'maxmemory') === '0' ? [name] : []))
     if (unlimited.length === 0) return ok(check, 'limited by maxmemory')
     const found = `maxmemory of ${unlimited.join(', ')} is 0: the kernel kills a Redis that needs more memory than there is.`
     if (environment === 'test') return ok(check, 'without a limit, in the test environment')
