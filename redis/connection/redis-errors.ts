@@ -29,8 +29,15 @@ const SOCKET_CODES = new Set([
   'EAI_AGAIN'
 ])
 
-/** The settings that name a Redis. */
-export type RedisVariable = 'REDIS_URL' | 'SECRETS_REDIS_URL' | 'REDLOCK_URLS'
+/** The two Redis of an installation, by their settings: what docs and findings call each, and the file of its users. */
+export const dataServers = {
+  REDIS_URL: { name: 'durable redis', aclFile: 'durable.acl' },
+  SECRETS_REDIS_URL: { name: 'memory-only redis', aclFile: 'memory-only.acl' }
+} as const
+export type DataServer = keyof typeof dataServers
+
+/** The settings that name a Redis. Lock servers have the users of the memory-only one. */
+export type RedisVariable = DataServer | 'REDLOCK_URLS'
 
 /** The server refuses a login, a command or a key, until an operator mends its users. The last two are about scripts. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't|ACL failure in script/
@@ -45,9 +52,9 @@ export function explainRefusal(error: Error, variable: RedisVariable, url: strin
   const advice = ' (docs/SECURITY.md, Redis)'
   if (!isRefusal(error) || error.message.endsWith(advice)) return
   const { username = 'default' } = parseAddress(url).login
-  const file = variable === 'REDIS_URL' ? 'durable.acl' : 'memory-only.acl'
+  const { aclFile } = dataServers[variable === 'REDLOCK_URLS' ? 'SECRETS_REDIS_URL' : variable]
   const who = `The Redis of ${variable} (${safeAddress(url)}) refused the user "${username}"`
-  error.message = `${error.message}. ${who}: correct user and password in ${variable}, or load ${file} of this release into that server${advice}`
+  error.message = `${error.message}. ${who}: correct user and password in ${variable}, or load ${aclFile} of this release into that server${advice}`
 }
 
 /**

@@ -3,10 +3,7 @@ import type { Redis as Single } from 'ioredis'
 import { CannotAsk } from '../../runtime/health.js'
 import { mastersOf } from './cluster-nodes.js'
 import { lastErrorOf, type Redis } from './connections.js'
-import { adviceOn, isFullOfClients, isUnanswered, type RedisVariable, reasonOf } from './redis-errors.js'
-
-/** As in the docs, and in the findings of `operator doctor`. */
-const serverNames = { REDIS_URL: 'durable redis', SECRETS_REDIS_URL: 'memory-only redis' } as const
+import { adviceOn, type DataServer, dataServers, isFullOfClients, isUnanswered, reasonOf } from './redis-errors.js'
 
 /** What a loop says of the error of its last turn. Throws as a check does when nothing was answered. */
 export function problemOfTurn(redis: Redis, what: string, error: unknown): string {
@@ -14,14 +11,11 @@ export function problemOfTurn(redis: Redis, what: string, error: unknown): strin
 }
 
 /** Rejects with the sentence for /readyz when the Redis of `variable` could not be asked. */
-export function rejectAsUnreachable(
-  redis: Redis,
-  variable: Exclude<RedisVariable, 'REDLOCK_URLS'> = 'REDIS_URL'
-): (error: unknown) => never {
+export function rejectAsUnreachable(redis: Redis, variable: DataServer = 'REDIS_URL'): (error: unknown) => never {
   return error => {
     const reason = reasonOf(error, lastErrorOf(redis))
     const advice = isFullOfClients(reason) ? adviceOn(reason) : 'It must be up and allow INFO and EVAL.'
-    throw new CannotAsk(serverNames[variable], `The Redis of ${variable} can't be asked (${reason}). ${advice}`)
+    throw new CannotAsk(dataServers[variable].name, `The Redis of ${variable} can't be asked (${reason}). ${advice}`)
   }
 }
 

@@ -98,7 +98,7 @@ export async function connectDurable(
   const checkVersion = (): Promise<string | undefined> =>
     versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
   await demand('version of REDIS_URL', checkVersion, context, true)
-  await requirePermissions(durable, 'durable', context)
+  await requirePermissions(durable, 'REDIS_URL', context)
   const isReader = refusedWrites === 'unnoticed'
   const installation = await (isReader ? awaitInstallation(durable, context) : claimInstallation(durable, config))
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')

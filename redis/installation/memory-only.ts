@@ -60,7 +60,7 @@ export async function openMemoryOnly(
   const look = proveConnections(secrets, installation)
   const found = await untilAsked(look)
   if (found.kind === 'asked' && found.problem !== undefined) throw new Error(found.problem)
-  await requirePermissions(secrets, 'memoryOnly', context, async () => (await look()).kind === 'asked')
+  await requirePermissions(secrets, 'SECRETS_REDIS_URL', context, async () => (await look()).kind === 'asked')
   onReadyCheck('memory-only redis', async () => {
     const now = await look()
     if (now.kind === 'asked') return now.problem

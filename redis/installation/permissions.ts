@@ -5,21 +5,15 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { parseAddress } from '../../runtime/redis-address.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { isRefusal, type RedisVariable } from '../connection/redis-errors.js'
+import { type DataServer, dataServers, isRefusal } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { demand } from './money-conditions.js'
 
-export type AclServer = 'durable' | 'memoryOnly'
-
-const servers = {
-  durable: { file: 'ops/redis/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
-  memoryOnly: { file: 'ops/redis/memory-only.acl', setting: 'secretsRedisUrl', variable: 'SECRETS_REDIS_URL' }
-} as const
-
 /** More than any command of the service takes. */
-const ARGUMENTS_MAX = 8
+export const ARGUMENTS_MAX = 8
 /**
  * ARGV[1] needs as JSON. Returns the labels of those of which no try is allowed; needs no right but EVAL. Redis 7.2 and
  * newer answer for a command with as many arguments as it takes only: the last one is repeated, or is left out where the
@@ -56,47 +50,47 @@ interface Need {
 /** Demands the permissions in the live environment. `isThere`: false while an optional server is down. */
 export async function requirePermissions(
   redis: Redis,
-  server: AclServer,
+  server: DataServer,
   context: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'redisUrl' | 'secretsRedisUrl'>
   },
   isThere = async (): Promise<boolean> => true
 ): Promise<void> {
-  const { setting, variable } = servers[server]
+  const { config } = context
+  const url = server === 'REDIS_URL' ? config.redisUrl : config.secretsRedisUrl
   const check = async (): Promise<string | undefined> =>
-    (await isThere()) ? await permissionProblem(redis, server, context.config[setting]) : undefined
-  await demand(`permissions (${variable})`, check, context)
+    (await isThere()) ? await permissionProblem(redis, server, url) : undefined
+  await demand(`permissions (${server})`, check, context)
 }
 
 /** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */
-async function permissionProblem(redis: Redis, server: AclServer, url: string): Promise<string | undefined> {
-  const { file, variable } = servers[server]
-  const [, user = 'default'] = /^[^:]+:\/\/([^:@/]+):[^@]*@/.exec(url) ?? []
-  const rules = usersOf(server).get(decodeURIComponent(user)) ?? []
+async function permissionProblem(redis: Redis, server: DataServer, url: string): Promise<string | undefined> {
+  const { username: user = 'default' } = parseAddress(url).login
+  const rules = usersOf(server).get(user) ?? []
   // Without scripts there is no way to ask, and nothing that could be denied half way.
   const needs = JSON.stringify(rules.includes('+eval') ? needsOf(rules) : [])
   if (needs === '[]') return undefined
   const denied = Promise.all(mastersOf(redis).map(async node => (await node.eval(FIND_DENIED, 0, needs)) as string[]))
-  const found = new Set((await denied.catch(rejectUnlessDenied(redis, variable))).flat())
+  const found = new Set((await denied.catch(rejectUnlessDenied(redis, server))).flat())
   if (found.size === 0) return undefined
-  return `The user ${user} of ${variable} is not allowed: ${[...found].join(', ')}. Load ${file} of this release (ACL LOAD), then start again.`
+  return `The user ${user} of ${server} is not allowed: ${[...found].join(', ')}. Load ${aclFileOf(server)} of this release (ACL LOAD), then start again.`
 }
 
 /** A server that cannot be asked is no missing permission: the advice would be wrong. */
-function rejectUnlessDenied(redis: Redis, variable: 'REDIS_URL' | 'SECRETS_REDIS_URL'): (error: unknown) => string[][] {
-  return error => (isRefusal(error) ? [['EVAL']] : rejectAsUnreachable(redis, variable)(error))
+function rejectUnlessDenied(redis: Redis, server: DataServer): (error: unknown) => string[][] {
+  return error => (isRefusal(error) ? [['EVAL']] : rejectAsUnreachable(redis, server)(error))
 }
 
 /** The rules of each user of the ACL file of this release, by name. */
-export function usersOf(server: AclServer): ReadonlyMap<string, readonly string[]> {
-  const text = readFileSync(new URL(`../../../${servers[server].file}`, import.meta.url), 'utf8')
+export function usersOf(server: DataServer): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync(new URL(`../../../${aclFileOf(server)}`, import.meta.url), 'utf8')
   const lines = text.split('\n').map(line => line.split(' '))
   return new Map(lines.filter(([word]) => word === 'user').map(([, name = '', ...rules]) => [name, rules]))
 }
 
-/** The file, and the setting that names the server. */
-export function aclServer(server: AclServer): { readonly file: string; readonly variable: RedisVariable } {
-  return servers[server]
+/** The file with the users of a server. */
+export function aclFileOf(server: DataServer): string {
+  return `ops/redis/${dataServers[server].aclFile}`
 }
 
 /** What the rules of a user give: its commands, and the keys that its scripts change. */

@@ -6,7 +6,8 @@ import { Redis as Single } from 'ioredis'
 import { messageOf } from '../../runtime/message-of.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { type AclServer, commandsIn, samplesOf, usersOf } from './permissions.js'
+import type { DataServer } from '../connection/redis-errors.js'
+import { ARGUMENTS_MAX, commandsIn, samplesOf, usersOf } from './permissions.js'
 
 /** What an attacker with a login wants. Only the users of `+@admin` may use the second part. */
 const DESTRUCTIVE = [['FLUSHALL'], ['FLUSHDB'], ['DEBUG', 'RELOAD'], ['MONITOR']]
@@ -20,8 +21,6 @@ const ADMINISTRATIVE = [
 /** A key that only `~*` allows, and the commands that would read or write it. */
 const FOREIGN_KEY = 'key-of-no-pattern'
 const DATA_COMMANDS = new Set(['GET', 'SET', 'DEL', 'HGET', 'HSET', 'HGETALL', 'XADD', 'ZADD', 'EXISTS'])
-/** Arguments of the command that wants most. */
-const ARGUMENTS_MAX = 7
 
 export interface UserFault {
   readonly user: string
@@ -34,7 +33,7 @@ export interface UserFault {
 /** What differs from the ACL file, of every master. `missing`: users that the server does not have. */
 export async function userFaults(
   redis: Redis,
-  server: AclServer
+  server: DataServer
 ): Promise<{ readonly missing: readonly string[]; readonly faults: readonly UserFault[] }> {
   const users = [...usersOf(server)].filter(([name]) => name !== 'default')
   // Redis lets every client QUIT.

@@ -3,11 +3,12 @@ import type { Environment } from '../../../machines/model.js'
 import { nameOfServer } from '../../../redis/connection/cluster-masters.js'
 import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import type { DataServer } from '../../../redis/connection/redis-errors.js'
 import { infoField } from '../../../redis/connection/reply-fields.js'
 import { type Condition, durableConditions, readSettings, SNAPSHOTS } from '../../../redis/installation/conditions.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { findInstallation, type Installation, requireAgreement } from '../../../redis/installation/installation.js'
-import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
+import { aclFileOf } from '../../../redis/installation/permissions.js'
 import { isTooOld, versionOf } from '../../../redis/installation/server-state.js'
 import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
 import type { Config } from '../../../runtime/config.js'
@@ -19,7 +20,7 @@ const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the sam
 export async function checkDurable(redis: Redis, settings: Redis, config: Config): Promise<Finding[]> {
   const found = await Promise.all([
     attempt('durability', SET_SETTINGS, () => durabilityFindings(settings, config)),
-    checkUsers(redis, 'durable', config),
+    checkUsers(redis, 'REDIS_URL', config),
     checkServers(redis, 'REDIS_URL', config),
     checkLimit(redis, 'REDIS_URL', config)
   ])
@@ -85,11 +86,11 @@ export async function checkInstallation(
 /** The users of the ACL file, on a server of this release. */
 export async function checkUsers(
   redis: Redis,
-  server: AclServer,
+  server: DataServer,
   { environment }: Pick<Config, 'environment'>
 ): Promise<Finding[]> {
-  const { file, variable } = aclServer(server)
-  const check = `users of ${variable}`
+  const file = aclFileOf(server)
+  const check = `users of ${server}`
   const mend = `Load ${file} of this release into every server (ACL LOAD): docs/SECURITY.md, Redis.`
   return await attempt(check, mend, async () => {
     const [{ missing, faults }, isOpen] = await Promise.all([userFaults(redis, server), isOpenToAll(redis)])

@@ -45,7 +45,7 @@ export async function checkMemoryOnly(
             doubt !== undefined && warning(check, doubt, mend),
             unread.length > 0 && notRead(check, unread)
           ),
-          ...(await checkUsers(secrets, 'memoryOnly', config)),
+          ...(await checkUsers(secrets, 'SECRETS_REDIS_URL', config)),
           ...(await checkServers(secrets, 'SECRETS_REDIS_URL', config)),
           ...(await checkLimit(secrets, 'SECRETS_REDIS_URL', config))
         ]

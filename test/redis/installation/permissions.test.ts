@@ -8,13 +8,13 @@ import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 
 const log = createLogger('test', 'silent')
 
-for (const server of ['durable', 'memoryOnly'] as const) {
+for (const server of ['REDIS_URL', 'SECRETS_REDIS_URL'] as const) {
   describe(`a process whose Redis user follows the ACL file (${server})`, () => {
     const test = useRedis()
-    const file = server === 'durable' ? 'durable' : 'memory-only'
+    const file = server === 'REDIS_URL' ? 'durable' : 'memory-only'
     let admin: Redis
     let users: readonly string[] = []
-    const url = () => (server === 'durable' ? test.url : test.secretsUrl)
+    const url = () => (server === 'REDIS_URL' ? test.url : test.secretsUrl)
 
     beforeEach(async () => {
       admin = await connect(url(), 'commands', log)
@@ -51,16 +51,15 @@ for (const server of ['durable', 'memoryOnly'] as const) {
     for (const [missing, named] of [
       ['-hset', 'HSET'],
       ['-eval', 'EVAL'],
-      ['resetkeys', server === 'durable' ? 'keys {p*}:*' : 'keys token:*'],
+      ['resetkeys', server === 'REDIS_URL' ? 'keys {p*}:*' : 'keys token:*'],
       ['-evalsha', 'EVALSHA']
     ] as const) {
       it(`does not start in live, and is not ready in test, after ${missing}`, async () => {
         await admin.acl('SETUSER', 'payments', missing)
-        const variable = server === 'durable' ? 'REDIS_URL' : 'SECRETS_REDIS_URL'
         const [refused, problem] = [await startAs('payments', 'live').catch(String), await startAs('payments', 'test')]
         for (const sentence of [refused, problem]) {
           expect(sentence)
-            .to.contain(`The user payments of ${variable} is not allowed: `)
+            .to.contain(`The user payments of ${server} is not allowed: `)
             .and.contain(named)
             .and.contain(`${file}.acl of this release (ACL LOAD)`)
         }

@@ -17,7 +17,7 @@ describe('the users of a Redis that stands still while it is asked', () => {
     try {
       await makeRedisUsers(redis, 'memory-only')
       own.node.signal('SIGSTOP')
-      const asked = userFaults(redis, 'memoryOnly').catch(String)
+      const asked = userFaults(redis, 'SECRETS_REDIS_URL').catch(String)
       await pause(FROZEN_MS)
       own.node.signal('SIGCONT')
       return await asked

@@ -28,7 +28,7 @@ describe('the users of a Redis, for operator doctor', () => {
 
   it('must all have a password in live', async () => {
     const found = async (environment: 'live' | 'test'): Promise<string> =>
-      (await checkUsers(test.redis, 'durable', { environment }))
+      (await checkUsers(test.redis, 'REDIS_URL', { environment }))
         .map(finding => `${finding.state}: ${finding.found}`)
         .join()
     expect(await found('live')).to.contain('problem: A client without a password may read and write.')
