@@ -1,6 +1,7 @@
 /** Whether the memory-only Redis, or a replica of it, writes card data to a disk. */
 import { Redis as Single } from 'ioredis'
 import type { HostPort } from '../../runtime/redis-address.js'
+import { within } from '../../runtime/within.js'
 import { reasonOf } from '../connection/redis-errors.js'
 import {
   brokenBy,
@@ -18,9 +19,17 @@ export interface DiskUse {
   readonly warning: string | undefined
 }
 
-/** `limited` bounds each wait for a server. Rejects when the server of `redis` does not answer, or refuses to tell. */
-export async function diskUseOf(redis: Single, limited: <T>(answer: Promise<T>) => Promise<T>): Promise<DiskUse> {
-  const { faults, unasked, evicting } = await askServer(redis, limited, '')
+/** /readyz must not wait for a server that is silent: probes give up after a second. */
+const ANSWER_MAX_MS = 500
+
+/** An answer of the memory-only Redis. Rejects with `NoAnswerInTime` while it is silent. */
+export async function inTime<T>(answer: Promise<T>): Promise<T> {
+  return await within(ANSWER_MAX_MS, answer)
+}
+
+/** Rejects when the server of `redis` does not answer, or refuses to tell. */
+export async function diskUseOf(redis: Single): Promise<DiskUse> {
+  const { faults, unasked, evicting } = await askServer(redis, '')
   const warnings = [
     unasked.length > 0 &&
       `Replicas of SECRETS_REDIS_URL could not be asked whether they persist: ${unasked.join(', ')}. Processes must reach them with the login of SECRETS_REDIS_URL.`,
@@ -41,12 +50,8 @@ interface Answers {
 }
 
 /** A server and, through them, all replicas behind it. `name`: of a replica, for sentences. */
-async function askServer(
-  redis: Single,
-  limited: <T>(answer: Promise<T>) => Promise<T>,
-  name: string
-): Promise<Answers> {
-  const [replicas, settings] = await limited(Promise.all([replicasOf(redis), readSettings(redis)]))
+async function askServer(redis: Single, name: string): Promise<Answers> {
+  const [replicas, settings] = await inTime(Promise.all([replicasOf(redis), readSettings(redis)]))
   const isReplicated = replicas.length > 0 || name !== '' || redis.options.sentinels?.length
   const wanted = isReplicated ? [...memoryOnlyConditions, ...replicationConditions] : memoryOnlyConditions
   const faults = brokenBy(settings, wanted).map(({ setting, value, allowed: [first] }) => {
@@ -55,7 +60,7 @@ async function askServer(
       ? `${server}it has written a snapshot (${SNAPSHOTS} is ${value}): delete the file, set save to "", then CONFIG RESETSTAT`
       : `${server}${setting} is "${value}", set it to "${first}"`
   })
-  const behind = await Promise.all(replicas.map(replica => askReplica(redis, replica, limited)))
+  const behind = await Promise.all(replicas.map(replica => askReplica(redis, replica)))
   return {
     evicting: brokenBy(settings, [evictionCondition])[0]?.value,
     faults: [...faults, ...behind.flatMap(answers => answers.faults)],
@@ -63,19 +68,15 @@ async function askServer(
   }
 }
 
-async function askReplica(
-  master: Single,
-  { host, port }: HostPort,
-  limited: <T>(answer: Promise<T>) => Promise<T>
-): Promise<Answers> {
+async function askReplica(master: Single, { host, port }: HostPort): Promise<Answers> {
   const { sentinels: _, name: __, ...login } = master.options
   const own = { host, port, lazyConnect: true, retryStrategy: () => null, replyMapping: 'legacy' } as const
   const replica = new Single({ ...login, ...own })
   // The command is rejected with the same error.
   replica.on('error', () => undefined)
   try {
-    await limited(replica.connect())
-    return await askServer(replica, limited, `${host}:${port}`)
+    await inTime(replica.connect())
+    return await askServer(replica, `${host}:${port}`)
   } catch (error) {
     return { faults: [], unasked: [`${host}:${port} (${reasonOf(error)})`] }
   } finally {

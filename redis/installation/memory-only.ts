@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { NoAnswerInTime, within } from '../../runtime/within.js'
+import { NoAnswerInTime } from '../../runtime/within.js'
 import { connectInBackground, disconnect, lastErrorOf, type Redis } from '../connection/connections.js'
 import {
   isFullOfClients,
@@ -20,7 +20,7 @@ import {
 } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
 import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
-import { type DiskUse, diskUseOf } from './memory-only-settings.js'
+import { type DiskUse, diskUseOf, inTime } from './memory-only-settings.js'
 import { requirePermissions } from './permissions.js'
 import { versionProblem } from './server-state.js'
 
@@ -28,8 +28,6 @@ import { versionProblem } from './server-state.js'
 const START_WAIT_MS = 3_000
 const LOOK_AGAIN_MS = 100
 const LOOK_AGAIN_REFUSED_MS = 1_000
-/** /readyz must not wait for a server that is silent: probes give up after a second. */
-const LOOK_MAX_MS = 500
 const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.'
 
 /**
@@ -84,7 +82,7 @@ export async function memoryOnlyProblems(
   installation: Installation | null
 ): Promise<DiskUse> {
   if (!(settings instanceof Single)) throw new Error(NO_CLUSTER)
-  const use = await diskUseOf(settings, answer => within(LOOK_MAX_MS, answer))
+  const use = await diskUseOf(settings)
   if (use.problem !== undefined || installation === null) return use
   return { ...use, problem: otherTie(await secrets.get(keys.installation()), installation) }
 }
@@ -150,12 +148,11 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
 
 /** `refusal`: why the server did not let this process log in. */
 async function find(secrets: Single, installation: Installation, refusal: string | undefined): Promise<Finding> {
-  const limited = <T>(answer: Promise<T>): Promise<T> => within(LOOK_MAX_MS, answer)
   try {
-    const use = await diskUseOf(secrets, limited)
-    const problem = (await limited(versionProblem(secrets, 'SECRETS_REDIS_URL'))) ?? use.problem
+    const use = await diskUseOf(secrets)
+    const problem = (await inTime(versionProblem(secrets, 'SECRETS_REDIS_URL'))) ?? use.problem
     // It forgets what it is tied to when it is restarted, so each look ties it again.
-    if (problem === undefined) await limited(tieMemoryOnly(secrets, installation))
+    if (problem === undefined) await inTime(tieMemoryOnly(secrets, installation))
     return { kind: 'asked', ...use, problem }
   } catch (error) {
     const problem = refusal ?? (isDown(error) ? undefined : messageOf(error))
