@@ -5,10 +5,10 @@
  * In the test environment the address is that of a simulator, whose port may change: only the account is compared.
  */
 import type { Config } from '../../runtime/config.js'
+import type { Check } from '../../runtime/health.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, shortHash } from '../keys.js'
 import { required, storedValue } from '../stored-fields.js'
-import type { MoneyCondition } from './money-conditions.js'
 
 interface Acquirer {
   /** A fingerprint: the account is a credential. */
@@ -29,7 +29,7 @@ type Settings = Pick<Config, 'environment' | 'networkMerchantId' | 'networkTrans
  * Rejects with a sentence when the payments of this data are elsewhere. Answers the condition that must go on to hold: an
  * operator may give the installation another account while an old process still runs.
  */
-export async function requireOwnAcquirer(redis: Redis, settings: Settings): Promise<MoneyCondition> {
+export async function requireOwnAcquirer(redis: Redis, settings: Settings): Promise<Check> {
   const own = acquirerOf(settings)
   const recorded = await redis.set(keys.acquirer(), storedAcquirer.encode(own), 'NX', 'GET')
   const sentence = recorded === null ? undefined : difference(storedAcquirer.decode(recorded), own)

@@ -1,10 +1,11 @@
 /** The settings of the durable Redis without which an accepted payment can be lost. */
 import type { Config } from '../../runtime/config.js'
+import type { Check } from '../../runtime/health.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { askMasters } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
-import { demand, type MoneyCondition } from './money-conditions.js'
+import { demand } from './money-conditions.js'
 
 /** Demands it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
 export async function requireDurability(
@@ -12,8 +13,8 @@ export async function requireDurability(
   context: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'acceptEverysec'>
   }
-): Promise<MoneyCondition[]> {
-  const check: MoneyCondition = () => durabilityProblem(redis, context.config.acceptEverysec === 'yes')
+): Promise<Check[]> {
+  const check: Check = () => durabilityProblem(redis, context.config.acceptEverysec === 'yes')
   return (await demand('durability', check, context)) ? [check] : []
 }
 

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
+import type { Check } from '../../runtime/health.js'
 import { parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { version } from '../../runtime/version.js'
@@ -20,7 +21,7 @@ import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connec
 import { keys } from '../keys.js'
 import { FORMAT, required, storedValue } from '../stored-fields.js'
 import { requireDurability } from './durability.js'
-import { demand, type MoneyCondition, writesUnless } from './money-conditions.js'
+import { demand, writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
@@ -63,7 +64,7 @@ export type RefusedWrites = 'problem' | 'warning' | 'unnoticed'
  */
 export async function openDurable(
   context: ProcessContext,
-  further: readonly ((durable: Redis) => Promise<MoneyCondition>)[] = [],
+  further: readonly ((durable: Redis) => Promise<Check>)[] = [],
   refusedWrites: RefusedWrites = 'problem'
 ): Promise<{
   readonly durable: Redis

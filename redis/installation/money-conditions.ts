@@ -4,12 +4,10 @@
  */
 import type { Config } from '../../runtime/config.js'
 import { eachSecond } from '../../runtime/each-second.js'
+import type { Check } from '../../runtime/health.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { MoneyWaits } from '../connection/redis-errors.js'
 import type { Writes } from '../connection/writes.js'
-
-/** A sentence while the condition does not hold. Rejects while Redis can't be asked. */
-export type MoneyCondition = () => Promise<string | undefined>
 
 /**
  * What a process demands of a Redis, as the part `part` of /readyz. At the start it throws the sentence; in the test environment
@@ -17,7 +15,7 @@ export type MoneyCondition = () => Promise<string | undefined>
  */
 export async function demand(
   part: string,
-  check: MoneyCondition,
+  check: Check,
   { config, onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'> & { readonly config: Pick<Config, 'environment'> },
   isAlways = false
 ): Promise<boolean> {
@@ -27,9 +25,9 @@ export async function demand(
   return problem === undefined
 }
 
-/** The writes of a process, rejected while one of the conditions does not hold. */
+/** The writes of a process, rejected while one of the conditions does not hold. Each rejects while Redis can't be asked. */
 export function writesUnless(
-  conditions: readonly MoneyCondition[],
+  conditions: readonly Check[],
   writes: Writes,
   { onStop }: Pick<ProcessContext, 'onStop'>
 ): Writes {
