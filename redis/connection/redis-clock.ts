@@ -59,9 +59,9 @@ export async function followClock(
 ): Promise<FollowedClock> {
   const machine = await watchClock(redis, options)
   if (environment === 'live') return { ...machine, real: machine }
-  let offsetMs = await readClockOffset(redis)
+  let offsetMs = await readClockOffset(redis, environment)
   const readOffset = async (): Promise<void> => {
-    offsetMs = await readClockOffset(redis)
+    offsetMs = await readClockOffset(redis, environment)
   }
   const timer = setInterval(() => void readOffset().catch(() => undefined), CLOCK_POLL_MS)
   const stop = (): void => {
@@ -147,9 +147,9 @@ export async function serverTimeMs(redis: Redis): Promise<number> {
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
 }
 
-/** How far the test environment is ahead of the system's clock (ms). */
-export async function readClockOffset(redis: Redis): Promise<number> {
-  return Number(await redis.get(keys.clockOffset()))
+/** How far the test environment is ahead of the system's clock (ms). The live environment never reads it. */
+export async function readClockOffset(redis: Redis, environment: Environment): Promise<number> {
+  return environment === 'live' ? 0 : Number(await redis.get(keys.clockOffset()))
 }
 
 /** Moves the test environment forward. Answers the whole offset (ms); every process that follows it has it after `CLOCK_POLL_MS`. */

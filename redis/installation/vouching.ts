@@ -276,8 +276,7 @@ export class Vouching {
   /** Writes a verdict down. True when the partition is to be looked at again: it has changed, here or by another process. */
   async #decide(partition: number, server: Single, data: PartitionData, look: Look): Promise<boolean> {
     const { writes, connection, environment, log } = this.#options
-    const offsetMs = environment === 'live' ? 0 : await readClockOffset(connection)
-    const nowMs = (await serverTimeMs(server)) + offsetMs
+    const nowMs = (await readClockOffset(connection, environment)) + (await serverTimeMs(server))
     const after = afterLook(look, { lastCommandMs: await lastCommandMs(server, partition), nowMs })
     if (after === null) return false
     const { vouch, isMarked } = after

@@ -33,8 +33,7 @@ export async function acceptRestored(redis: Redis, partition: number, environmen
   for (;;) {
     const data = await readPartition(redis, partition)
     if (data.vouch === null || data.vouch.missing === null) return
-    const offsetMs = environment === 'live' ? 0 : await readClockOffset(redis)
-    const nowMs = (await serverTimeMs(server)) + offsetMs
+    const nowMs = (await readClockOffset(redis, environment)) + (await serverTimeMs(server))
     const accepted = acceptedAs(data.vouch, { count: data.count, serverId: await serverIdOf(server) }, nowMs)
     if (await writeVouch(redis, partition, data, accepted, nowMs)) return
   }

@@ -63,7 +63,7 @@ function assertTest({ config }: OperatorConnection): void {
 }
 
 async function shown({ redis, config }: OperatorConnection): Promise<Output> {
-  const offsetMs = config.environment === 'live' ? 0 : await readClockOffset(redis)
+  const offsetMs = await readClockOffset(redis, config.environment)
   const now = isoTime(systemClock.now() + offsetMs)
   const ahead = offsetMs === 0 ? 'the real time' : `${offsetMs / 1_000} s ahead of the real time`
   return { json: { now, offset_ms: offsetMs }, text: `${now}, ${ahead}` }

@@ -69,7 +69,7 @@ export function settingsOf(found: Installation | null): Record<string, string> {
 
 /** The time by which the workers judge, the test clock included (ms). */
 export async function serviceNowMs({ redis, config }: Pick<OperatorConnection, 'redis' | 'config'>): Promise<number> {
-  return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
+  return Date.now() + (await readClockOffset(redis, config.environment))
 }
 
 /** The subject of a verb about one payment, which `paymentOf` reads. */

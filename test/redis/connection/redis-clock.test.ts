@@ -86,7 +86,7 @@ describe('the clock of an environment', () => {
       const { code, err } = await operate({ REDIS_URL: test.url }, ['clock', ...args])
       expect([code, err]).to.deep.equal([1, 'error: The live environment has no test clock. Nothing was changed.\n'])
     }
-    expect(await readClockOffset(test.redis)).to.equal(0)
+    expect(await readClockOffset(test.redis, 'test')).to.equal(0)
     await advanceClock(test.redis, HOUR_MS)
     const clock = await followClock(test.redis, 'live')
     expect(errorOf(clock)).to.be.below(TOLERATED_MS)
