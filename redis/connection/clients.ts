@@ -25,13 +25,14 @@ const SENTINEL_RECONNECT_MS = 2_000
 export const RECONNECT_DELAY_MAX_MS = 500
 const LOADING_RETRY_MS = 50
 
+const failsFast = { maxRetriesPerRequest: 0, enableOfflineQueue: false }
 const roleOptions: Record<Role, RedisOptions> = {
-  commands: { maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
-  secrets: { maxRetriesPerRequest: 0, commandTimeout: SECRETS_COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
+  commands: { ...failsFast, commandTimeout: COMMAND_TIMEOUT_MS },
+  secrets: { ...failsFast, commandTimeout: SECRETS_COMMAND_TIMEOUT_MS },
   blocking: { maxRetriesPerRequest: null },
   // subscriptions.ts subscribes again: the client would forget a channel that the server refuses once.
   subscriber: { maxRetriesPerRequest: null, autoResubscribe: false },
-  lock: { maxRetriesPerRequest: 0, commandTimeout: LOCK_COMMAND_TIMEOUT_MS, enableOfflineQueue: false }
+  lock: { ...failsFast, commandTimeout: LOCK_COMMAND_TIMEOUT_MS }
 }
 
 const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 8), RECONNECT_DELAY_MAX_MS)

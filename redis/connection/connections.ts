@@ -41,25 +41,16 @@ export async function connect(
   variable: RedisVariable = 'REDIS_URL',
   startDeadlineMs = START_DEADLINE_MS
 ): Promise<Redis> {
-  const redis = open(url, role, log, variable)
-  // retryStrategy reconnects until the deadline, also after a refused first connection.
-  redis.connect().catch(() => undefined)
+  const redis = connectInBackground(url, role, log, variable)
   await waitUntilReady(redis, `${variable} (${safeAddress(url)})`, startDeadlineMs)
   return redis
 }
 
 /**
- * Opens a connection to a server that may be down, and reconnects in the background. Commands are rejected at once while
- * it is down.
+ * Opens a connection to a server that may be down, and reconnects in the background, also after a refused first connection.
+ * Commands are rejected at once while it is down. Logs once when the server is lost and once when it is back.
  */
-export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Redis {
-  const redis = open(url, role, log, variable)
-  redis.connect().catch(() => undefined)
-  return redis
-}
-
-/** A client that does not connect yet, and logs once when its server is lost and once when it is back. */
-function open(url: string, role: Role, log: Logger, variable: RedisVariable): Single | Cluster {
+export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Single | Cluster {
   const fresh = (): Single | Cluster =>
     createClient(parseAddress(url), role, error => {
       explainRefusal(error, variable, url)
@@ -86,6 +77,7 @@ function open(url: string, role: Role, log: Logger, variable: RedisVariable): Si
     stopWatch()
     stopSubscriptions?.()
   })
+  redis.connect().catch(() => undefined)
   return redis
 }
 
