@@ -45,22 +45,16 @@ export interface NewCvvToken {
  * - `missing`: there is no such token, or it is another merchant's
  * - `taken`: another owner has it
  */
-export type Claim =
-  | {
-      readonly kind: 'claimed'
-      readonly cardBox: string
-      readonly typedBox: string
-      readonly brand: string
-      readonly last4: string
-    }
-  | NoClaim
+export type Claim = Claimed<Pick<NewToken, 'cardBox' | 'typedBox' | 'brand' | 'last4'>> | NoClaim
+
+/** As `Claim`, of a token of a CVV. */
+export type CvvClaim = Claimed<Pick<NewCvvToken, 'cvvBox'>> | NoClaim
+
+type Claimed<Boxes> = { readonly kind: 'claimed' } & Boxes
 
 interface NoClaim {
   readonly kind: 'missing' | 'taken'
 }
-
-/** As `Claim`, of a token of a CVV. */
-export type CvvClaim = { readonly kind: 'claimed'; readonly cvvBox: string } | NoClaim
 
 /** The owner of a token that becomes a stored card. */
 export const CARD_OWNER = 'card'
@@ -112,29 +106,17 @@ const releaseToken = defineNamedScript<{ keys: 'token'; given: { owner: string; 
 /** One answer of claim_tokens.lua. */
 type ClaimReply = readonly (string | null)[]
 
-/** A claim of the token at `place`. */
-interface ClaimCall {
-  readonly place: string
-  readonly merchantId: string
-  readonly owner: string
-  readonly request: string
-}
-
 /** Fields of the hash of a token. */
 const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder', 'owner'] as const
 
 /** The store on a connection to the memory-only Redis. */
 export function createTokenStore(redis: Redis): TokenStore {
-  const claimAt = inBatches(
-    async (calls: readonly ClaimCall[]) => {
-      const named = calls.map(({ place, merchantId, owner, request }) => ({
-        keys: { token: place },
-        given: { merchant: merchantId, owner, request, leastMs: CLAIM_TTL_MS }
-      }))
-      return (await claimTokens(redis, named)) as (ClaimReply | string)[]
-    },
-    ({ place }) => [place]
+  const claimOne = inBatches(
+    async (calls: Parameters<typeof claimTokens>[1]) => (await claimTokens(redis, calls)) as (ClaimReply | string)[],
+    call => [call.keys.token]
   )
+  const claimAt = (token: string, merchant: string, owner: string, request: string): Promise<ClaimReply> =>
+    claimOne({ keys: { token }, given: { merchant, owner, request, leastMs: CLAIM_TTL_MS } })
   const dropAt = inBatches(async (places: readonly string[]) => {
     const count = await redis.unlink(...places)
     return places.map(() => count)
@@ -145,9 +127,9 @@ export function createTokenStore(redis: Redis): TokenStore {
       putHash(redis, keys.cvvToken(tokenId), { merchant: merchantId, typed: cvvBox }, ttlMs),
     peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
     claim: async (tokenId, merchantId, owner, request = '') =>
-      readClaim(await claimAt({ place: keys.token(tokenId), merchantId, owner, request })),
+      readClaim(await claimAt(keys.token(tokenId), merchantId, owner, request)),
     claimCvv: async (tokenId, merchantId, owner, request = '') =>
-      readCvvClaim(await claimAt({ place: keys.cvvToken(tokenId), merchantId, owner, request })),
+      readCvvClaim(await claimAt(keys.cvvToken(tokenId), merchantId, owner, request)),
     release: async (tokenId, owner, request = '') => {
       await releaseToken(redis, { token: placeOf(tokenId) }, { owner, request })
     },
@@ -207,16 +189,15 @@ function readSummary(tokenId: string, values: (string | null)[]): TokenSummary |
 
 function readClaim([kind, cardBox, typedBox, brand, last4]: ClaimReply): Claim {
   if (kind === 'claimed' && cardBox && typedBox && brand && last4) return { kind, cardBox, typedBox, brand, last4 }
-  if (kind === 'missing' || kind === 'taken') return { kind }
-  throw unknownReply()
+  return readNoClaim(kind)
 }
 
 function readCvvClaim([kind, , cvvBox]: ClaimReply): CvvClaim {
   if (kind === 'claimed' && cvvBox) return { kind, cvvBox }
-  if (kind === 'missing' || kind === 'taken') return { kind }
-  throw unknownReply()
+  return readNoClaim(kind)
 }
 
-function unknownReply(): Error {
-  return new Error('claim_tokens.lua answered what this version does not know. Start one version of the service only.')
+function readNoClaim(kind: ClaimReply[number] | undefined): NoClaim {
+  if (kind === 'missing' || kind === 'taken') return { kind }
+  throw new Error('claim_tokens.lua answered what this version does not know. Start one version of the service only.')
 }
