@@ -113,7 +113,7 @@ function decodeSurely<Value>(name: string, decode: () => Value): Value {
   }
 }
 
-/** For lists that are shown: none for what this version can't read, because one damaged value must not hide all others. */
+/** None for what this version can't read: in lists that are shown, one damaged value must not hide all others. */
 export function readable<Value>(text: string, decode: (text: string) => Value): Value[] {
   try {
     return [decode(text)]

@@ -19,7 +19,7 @@ import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
 import { keys } from '../keys.js'
-import { FORMAT, required, storedValue } from '../stored-fields.js'
+import { FORMAT, readable, required, storedValue } from '../stored-fields.js'
 import { requireDurability } from './durability.js'
 import { demand, writesUnless } from './money-conditions.js'
 import { requirePermissions } from './permissions.js'
@@ -162,8 +162,8 @@ export async function tieMemoryOnly(secrets: Redis, installation: Installation):
 /** The sentence about a memory-only Redis that is tied to another installation. `found`: what it holds of that. */
 export function otherTie(found: string | null, { environment, id }: Installation): string | undefined {
   if (found === null) return undefined
-  const other = tieIn(found)
-  if (other === null) {
+  const [other] = readable(found, storedTie.decode)
+  if (other === undefined) {
     return "The Redis of SECRETS_REDIS_URL serves an installation that this version can't read. Restart that Redis: it keeps nothing."
   }
   if (other.environment === environment && other.id === id) return undefined
@@ -219,13 +219,4 @@ function readStamp(text: string): Installation {
     )
   }
   throw new Error('The key `installation` of REDIS_URL is not readable. Is this the Redis of another program?')
-}
-
-/** Null for what this version can't read. */
-function tieIn(text: string): Pick<Installation, 'environment' | 'id'> | null {
-  try {
-    return storedTie.decode(text)
-  } catch {
-    return null
-  }
 }
