@@ -38,7 +38,7 @@ const PROBE_MS = 500
 /** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
 export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log: Logger): PaymentLock {
   // Retries are ours: with its own, this Redlock returns locks that are expired already.
-  const redlock = new Redlock(clients.filter(isClient), { retryCount: 0, driftFactor: 0.01 })
+  const redlock = new Redlock(clients as readonly Single[], { retryCount: 0, driftFactor: 0.01 })
   redlock.on('error', error => {
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
   })
@@ -107,11 +107,6 @@ function watchOutage(
       throw error
     }
   }
-}
-
-/** Redlock names the class of the client, and uses its scripts. */
-function isClient(redis: Redis): redis is Redis & Single {
-  return typeof redis.evalsha === 'function'
 }
 
 /**
