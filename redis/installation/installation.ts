@@ -13,8 +13,10 @@ import { delay } from '../../runtime/delay.js'
 import type { Check } from '../../runtime/health.js'
 import { parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { messageOf } from '../../runtime/message-of.js'
 import { version } from '../../runtime/version.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
+import { RedisUnavailable } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
@@ -201,6 +203,12 @@ export async function changeOf(redis: Redis, id: string): Promise<string | undef
   if (found?.id === id) return undefined
   const now = found === null ? 'is empty' : `holds the data of installation ${found.id}`
   return `The Redis of REDIS_URL ${now}; this process was started on ${id}. Stop the processes, bring that data back, then start them.`
+}
+
+/** Rejects unless the data is that of installation `id`, and can be asked: what is not found in it may exist. */
+export async function assertUnchanged(redis: Redis, id: string): Promise<void> {
+  const problem = await changeOf(redis, id).catch(messageOf)
+  if (problem !== undefined) throw new RedisUnavailable(problem)
 }
 
 function readStamp(text: string): Installation {

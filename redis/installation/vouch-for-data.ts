@@ -1,7 +1,6 @@
 /** The comparison of a process (vouching.ts) with its places of memory, and what /readyz says of it. */
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
-import { RedisUnavailable } from '../connection/redis-errors.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { askMasters } from '../connection/unreachable.js'
 import type { Writes } from '../connection/writes.js'
@@ -9,7 +8,7 @@ import { keys } from '../keys.js'
 import { required, storedValue } from '../stored-fields.js'
 import { DATA_PART, UNVOUCHED, wentBackSentence } from './data-sentences.js'
 import { countedOf, counterOf, laterOf, type Memory, type Seen } from './epochs.js'
-import { changeOf, type Installation } from './installation.js'
+import { assertUnchanged, type Installation } from './installation.js'
 import { SeenFile } from './seen-file.js'
 import { Vouching } from './vouching.js'
 
@@ -61,8 +60,7 @@ export async function vouchForData(
   const assertWhole = async (partition: number): Promise<void> => {
     vouching.assertWhole(partition)
     // Emptied since the last look.
-    const problem = await changeOf(durable.connection, durable.installation.id)
-    if (problem !== undefined) throw new RedisUnavailable(problem)
+    await assertUnchanged(durable.connection, durable.installation.id)
   }
   return { writes: vouching.guarded(), vouching, assertWhole }
 }

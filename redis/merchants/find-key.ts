@@ -1,7 +1,6 @@
 /** Finds API keys in the data of one installation, for authentication. */
 import type { Redis } from '../connection/connections.js'
-import { RedisUnavailable } from '../connection/redis-errors.js'
-import { changeOf, type Installation } from '../installation/installation.js'
+import { assertUnchanged, type Installation } from '../installation/installation.js'
 import { type KeyRecord, MerchantStore } from './merchants.js'
 
 /**
@@ -18,9 +17,7 @@ export function createKeyFinder(
   const merchants = new MerchantStore(redis, environment)
   return async keyId => {
     const found = await merchants.findKey(keyId, nowMs())
-    if (found !== null) return found
-    const problem = await changeOf(redis, id)
-    if (problem !== undefined) throw new RedisUnavailable(problem)
-    return null
+    if (found === null) await assertUnchanged(redis, id)
+    return found
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable, reasonOf } from '../../../redis/connection/redis-errors.js'
-import { changeOf, claimInstallation } from '../../../redis/installation/installation.js'
+import { assertUnchanged, changeOf, claimInstallation } from '../../../redis/installation/installation.js'
 import { createLogger } from '../../../runtime/log.js'
 import { useRedis, useRedisNode } from '../../support/redis.js'
 
@@ -29,6 +29,8 @@ describe('the reason why Redis cannot be used, in words for an operator', () => 
     await disconnect(redis)
     const thrown: unknown = await changeOf(redis, id).catch((error: unknown) => error)
     expect(String(thrown)).to.match(/The Redis of REDIS_URL can't be asked \(there is no connection to Redis\)\./)
+    // A request that found nothing is answered 503 then.
+    expect(isRedisUnavailable(await assertUnchanged(redis, id).catch((error: unknown) => error))).to.equal(true)
   })
 })
 
