@@ -1,6 +1,6 @@
 /** Process `notifications`: receives notifications of the card network, on a port of its own that only the network reaches. */
 import { followClock } from '../redis/connection/redis-clock.js'
-import { openDurable } from '../redis/installation/installation.js'
+import { openDurable } from '../redis/installation/durable.js'
 import { createNotificationStore } from '../redis/notifications/notifications.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { serve } from './http/http-server.js'

@@ -1,7 +1,7 @@
 /** Process `tokens`: the API for browsers. It can seal card data, but not open it. */
 import { watchClock } from '../redis/connection/redis-clock.js'
 import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
-import { connectDurable } from '../redis/installation/installation.js'
+import { connectDurable } from '../redis/installation/durable.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { createKeyFinder } from '../redis/merchants/find-key.js'

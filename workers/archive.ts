@@ -1,7 +1,7 @@
 /** Process `archive`: moves payments at rest from Redis to PostgreSQL. */
 import { openArchive } from '../archive/open-archive.js'
 import { followClock } from '../redis/connection/redis-clock.js'
-import { openDurable } from '../redis/installation/installation.js'
+import { openDurable } from '../redis/installation/durable.js'
 import { MerchantStore } from '../redis/merchants/merchants.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createArchiveMetrics } from './archive/archive-metrics.js'

@@ -7,7 +7,7 @@ import { createCommandQueue, paymentWork } from '../redis/commands/command-strea
 import { connect, disconnect } from '../redis/connection/connections.js'
 import { followClock } from '../redis/connection/redis-clock.js'
 import { requireOwnAcquirer } from '../redis/installation/acquirer-record.js'
-import { openDurable } from '../redis/installation/installation.js'
+import { openDurable } from '../redis/installation/durable.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { vouchForData } from '../redis/installation/vouch-for-data.js'

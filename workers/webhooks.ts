@@ -1,7 +1,7 @@
 /** Process `webhooks`: delivers the webhook events of payments. It can sign, and can open no card. */
 import { connect, disconnect } from '../redis/connection/connections.js'
 import { watchClock } from '../redis/connection/redis-clock.js'
-import { connectDurable } from '../redis/installation/installation.js'
+import { connectDurable } from '../redis/installation/durable.js'
 import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'

@@ -5,7 +5,7 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { askMasters } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
-import { demand } from './money-conditions.js'
+import { demand } from './demand.js'
 
 /** Demands it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
 export async function requireDurability(

@@ -1,6 +1,5 @@
 /**
- * Which installation the data of a Redis belongs to, and what must be true of the durable one before a process may work
- * with it.
+ * Which installation the data of a Redis belongs to.
  *
  * The first process writes the environment, the number of partitions and an id into the key `installation`. From then on
  * every process and the operator compare before they write anything: test processes on live data would let buyers pay
@@ -10,24 +9,15 @@ import { randomUUID } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
-import type { Check } from '../../runtime/health.js'
 import { parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { version } from '../../runtime/version.js'
-import { connect, disconnect, type Redis } from '../connection/connections.js'
+import type { Redis } from '../connection/connections.js'
 import { RedisUnavailable } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
-import { openWrites, type Writes } from '../connection/writes.js'
-import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
 import { keys } from '../keys.js'
 import { FORMAT, readable, required, storedValue } from '../stored-fields.js'
-import { requireDurability } from './durability.js'
-import { demand, writesUnless } from './money-conditions.js'
-import { requirePermissions } from './permissions.js'
-import { requireReplay } from './replay.js'
-import { unawaitedReplicas, watchReplicas } from './replicas.js'
-import { versionProblem, writeProblem } from './server-state.js'
 
 /** What the data was created as. */
 export interface Installation {
@@ -56,66 +46,6 @@ const TIE_LENGTH = 3
 type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partitions?: number }
 
 const WAIT_FOR_BIRTH_MS = 200
-
-/** What a durable Redis that refuses writes means to a process; `unnoticed`: it only reads. */
-export type RefusedWrites = 'problem' | 'warning' | 'unnoticed'
-
-/**
- * The durable Redis of a process that confirms writes to others: its connection and its writes, once
- * installation and durability are proved, and each `further` condition. Both are closed at its stop.
- */
-export async function openDurable(
-  context: ProcessContext,
-  further: readonly ((durable: Redis) => Promise<Check>)[] = [],
-  refusedWrites: RefusedWrites = 'problem'
-): Promise<{
-  readonly durable: Redis
-  readonly writes: Writes
-  /** That of the writes. */
-  readonly connection: Redis
-  readonly installation: Installation
-}> {
-  const { config, log, onStop } = context
-  const { durable, installation } = await connectDurable(context, refusedWrites)
-  const { writes, connection, close } = await openWrites(durable, config, log)
-  onStop('durable writes', close)
-  const conditions = [...(await requireDurability(durable, context)), () => changeOf(durable, installation.id)]
-  for (const require of further) conditions.push(await require(durable))
-  if (config.waitReplicas > 0) watchReplicas(durable, context)
-  else context.onWarning('replicas', () => unawaitedReplicas(durable))
-  return { durable, writes: writesUnless(conditions, writes, context), connection, installation }
-}
-
-/**
- * The durable Redis of a process, once it is proved to allow what the process does, to hold the data of this installation
- * and to keep it at a restart; all three are also conditions of /readyz.
- */
-export async function connectDurable(
-  context: ProcessContext,
-  refusedWrites: RefusedWrites = 'problem'
-): Promise<{ readonly durable: Redis; readonly installation: Installation }> {
-  const { config, log, onStop, onReadyCheck, onFact } = context
-  const durable = await connect(config.redisUrl, 'commands', log)
-  onStop('durable redis', () => disconnect(durable))
-  // Before anything else: an older server refuses commands in the middle of the start, with a syntax error.
-  const checkVersion = (): Promise<string | undefined> =>
-    versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
-  await demand('version of REDIS_URL', checkVersion, context, true)
-  await requirePermissions(durable, 'REDIS_URL', context)
-  const isReader = refusedWrites === 'unnoticed'
-  const installation = await (isReader ? awaitInstallation(durable, context) : claimInstallation(durable, config))
-  log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
-  onFact('installation', () => installation.id)
-  onReadyCheck('installation', () => changeOf(durable, installation.id))
-  if (!isReader) {
-    const onRefused = refusedWrites === 'problem' ? onReadyCheck : context.onWarning
-    onRefused('writes of REDIS_URL', () => writeProblem(durable))
-  }
-  context.onWarning('types of keys', wrongTypeWarning)
-  onFact(WRONG_TYPES_FACT, () => wrongTypeCommands().flat().join(' '))
-  await requireReplay(durable, context)
-  return { durable, installation }
-}
 
 /**
  * Compares; where there is no data yet, writes what it is, in one atomic command. Throws a sentence about a difference.

@@ -10,7 +10,7 @@ import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { type DataServer, dataServers, isRefusal } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
-import { demand } from './money-conditions.js'
+import { demand } from './demand.js'
 
 /** More than any command of the service takes. */
 export const ARGUMENTS_MAX = 8

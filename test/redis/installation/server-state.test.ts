@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, connect as openSocket, type Server } fr
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect } from '../../../redis/connection/connections.js'
-import { connectDurable, type RefusedWrites } from '../../../redis/installation/installation.js'
+import { connectDurable, type RefusedWrites } from '../../../redis/installation/durable.js'
 import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
 import { readConfig } from '../../../runtime/config.js'
 import { createLogger } from '../../../runtime/log.js'
