@@ -13,11 +13,9 @@ import { RedisUnavailable } from './redis-errors.js'
 import { cutWhenSilent } from './silent-connections.js'
 
 export interface BlockingReads {
-  /** The partitions in groups that one read can serve. */
-  groups(partitions: readonly number[]): readonly (readonly number[])[]
   /**
-   * Runs a read of the streams of one group, `stream` being one of them. Rejects while the server is down; the caller
-   * looks for entries whose delivery was lost with an answer.
+   * Runs a read of streams that are readable together, `stream` being one of them. Rejects while the server is down; the
+   * caller looks for entries whose delivery was lost with an answer.
    */
   read<T>(stream: string, work: (redis: Redis) => Promise<T>): Promise<T>
   /** Cuts the connections that it made itself. */
@@ -28,7 +26,6 @@ export interface BlockingReads {
 export function createBlockingReads(blocking: Redis): BlockingReads {
   if (blocking instanceof Cluster) return new ClusterReads(blocking)
   return {
-    groups: partitions => (partitions.length === 0 ? [] : [partitions]),
     read: (_, work) => work(blocking),
     close: () => undefined
   }
@@ -40,10 +37,6 @@ class ClusterReads implements BlockingReads {
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
-  }
-
-  groups(partitions: readonly number[]): readonly (readonly number[])[] {
-    return partitions.map(partition => [partition])
   }
 
   async read<T>(stream: string, work: (redis: Redis) => Promise<T>): Promise<T> {

@@ -34,6 +34,11 @@ export async function* scanKeys(
   }
 }
 
+/** The partitions that one command can read together: all of a single server, each alone in a Cluster. */
+export function readableTogether(redis: Redis, partitions: readonly number[]): readonly (readonly number[])[] {
+  return redis instanceof Cluster ? partitions.map(partition => [partition]) : [partitions]
+}
+
 /** The connection to the master that has a key, as far as this client knows. Throws while a Cluster has none. */
 export function masterOf(redis: Redis, key: string): Single {
   if (!(redis instanceof Cluster)) return redis as Single

@@ -25,11 +25,6 @@ export interface PartitionData extends Counted {
   readonly vouch: Vouch | null
 }
 
-/** The partitions that one command can read together: all of a single server, each alone in a Cluster. */
-export function readableTogether(redis: Redis, partitions: readonly number[]): readonly (readonly number[])[] {
-  return redis instanceof Cluster ? partitions.map(partition => [partition]) : [partitions]
-}
-
 /** What each of these partitions says of itself. They must be readable together. */
 export async function readPartitions(redis: Redis, partitions: readonly number[]): Promise<PartitionData[]> {
   const texts = await redis.mget(

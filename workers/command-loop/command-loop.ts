@@ -4,6 +4,7 @@ import type { StreamEntry } from '../../redis/commands/command-entry.js'
 import { ensureGroups, type ReadResult, readCommands } from '../../redis/commands/command-stream.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
+import { readableTogether } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { isWrongType } from '../../redis/connection/redis-errors.js'
 import { problemOfTurn } from '../../redis/connection/unreachable.js'
@@ -55,7 +56,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
   const problems = new Map<number, unknown>()
   const search = new LostEntriesSearch(options, intake)
   const reads = createBlockingReads(options.blocking)
-  const reading = reads.groups(partitionNumbers(options.partitions)).map((group, index) =>
+  const reading = readableTogether(options.blocking, partitionNumbers(options.partitions)).map((group, index) =>
     readUntil(stopping.signal, { ...options, reads, group }, intake, slots, problem => {
       if (problem === undefined) problems.delete(index)
       else {

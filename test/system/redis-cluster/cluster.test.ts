@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { CommandEntry } from '../../../redis/commands/command-entry.js'
 import { ensureGroups, paymentWork, type ReadResult, readCommands } from '../../../redis/commands/command-stream.js'
 import { createBlockingReads } from '../../../redis/connection/blocking-reads.js'
-import { scanKeys } from '../../../redis/connection/cluster-nodes.js'
+import { readableTogether, scanKeys } from '../../../redis/connection/cluster-nodes.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
@@ -39,11 +39,9 @@ describe('a Redis Cluster', () => {
   it('hands the commands of every partition to a worker that waits for them', async () => {
     const reads = createBlockingReads(blocking)
     const found = Promise.all(
-      reads
-        .groups(partitions)
-        .map(group =>
-          reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, paymentWork, 'worker', group, 5, 10_000))
-        )
+      readableTogether(blocking, partitions).map(group =>
+        reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, paymentWork, 'worker', group, 5, 10_000))
+      )
     )
     for (const partition of partitions) await redis.xadd(keys.commands(partition), '*', ...WAKE)
     const entries = (await found).flatMap(read => read.entries)
