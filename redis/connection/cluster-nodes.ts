@@ -58,3 +58,15 @@ export function findMastersAgain(cluster: Cluster): Promise<void> {
 export function isMovedError(error: unknown): boolean {
   return error instanceof Error && /^(MOVED|UNBLOCKED|READONLY) /.test(error.message)
 }
+
+/** Calls `onLost` when a connection is lost, and `onBack` when one is usable again. */
+export function watchConnections(redis: Redis, onLost: () => void, onBack: () => void): void {
+  const watch = (server: Single): void => {
+    server.on('close', onLost)
+    server.on('ready', onBack)
+  }
+  if (redis instanceof Cluster) {
+    for (const node of redis.nodes()) watch(node)
+    redis.on('+node', watch)
+  } else watch(redis as Single)
+}

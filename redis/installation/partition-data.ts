@@ -1,5 +1,5 @@
 /** Reads and writes what the data of a partition says of itself (epochs.ts). */
-import { Cluster, type Redis as Single } from 'ioredis'
+import type { Redis as Single } from 'ioredis'
 import { masterOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf, infoField } from '../connection/reply-fields.js'
@@ -95,16 +95,4 @@ export async function lastCommandMs(redis: Redis, partition: number): Promise<nu
 /** The server that has a partition, as far as this client knows. Throws while a Cluster has none. */
 export function serverOf(redis: Redis, partition: number): Single {
   return masterOf(redis, keys.vouch(partition))
-}
-
-/** Calls `onLost` when a connection is lost, and `onBack` when one is usable again. */
-export function watchConnections(redis: Redis, onLost: () => void, onBack: () => void): void {
-  const watch = (server: Single): void => {
-    server.on('close', onLost)
-    server.on('ready', onBack)
-  }
-  if (redis instanceof Cluster) {
-    for (const node of redis.nodes()) watch(node)
-    redis.on('+node', watch)
-  } else watch(redis as Single)
 }

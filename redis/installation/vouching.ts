@@ -6,7 +6,7 @@ import type { Redis as Single } from 'ioredis'
 import type { Environment } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { readableTogether } from '../connection/cluster-nodes.js'
+import { readableTogether, watchConnections } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { readClockOffset, serverTimeMs } from '../connection/redis-clock.js'
 import { MoneyWaits, RedisUnavailable } from '../connection/redis-errors.js'
@@ -30,7 +30,6 @@ import {
   readPartitions,
   serverIdOf,
   serverOf,
-  watchConnections,
   writeVouch
 } from './partition-data.js'
 import type { SeenFile } from './seen-file.js'
