@@ -10,6 +10,7 @@
 import { type ChainableCommander, Cluster, type RedisCommander, Redis as Single } from 'ioredis'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
+import { NoAnswerInTime, within } from '../../runtime/within.js'
 import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { endWhenStuck } from './stuck-clients.js'
@@ -123,36 +124,31 @@ function nodeErrorIn(error: Error): Error {
 
 /** The last error may say more than the silence, such as a certificate that is not trusted. `server` is for the message. */
 async function waitUntilReady(redis: Single | Cluster, server: string, deadlineMs: number): Promise<void> {
-  const ready = new Promise<void>(resolve => {
-    redis.once('ready', () => resolve())
-  })
-  let timer: NodeJS.Timeout | undefined
   let onError = (_: Error): void => undefined
-  const failure = new Promise<never>((_, reject) => {
-    const fail = (sentence: string): void => {
-      redis.disconnect()
-      reject(new Error(sentence))
-    }
-    timer = setTimeout(() => {
-      const error = lastErrors.get(redis)
-      const reason = error === undefined ? '' : ` (${reasonOf(error)})`
-      fail(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. ${adviceOn(reason)}`)
-    }, deadlineMs)
+  const refusal = new Promise<never>((_, reject) => {
     onError = error => {
-      if (isRefusal(nodeErrorIn(error))) fail(nodeErrorIn(error).message)
+      if (isRefusal(nodeErrorIn(error))) reject(new Error(nodeErrorIn(error).message))
     }
   })
   // For the start alone: later a refusal is one more reason to try again.
   redis.on('error', onError)
   try {
-    await Promise.race([ready, failure])
-    // The client of a Cluster is ready before the connections to its nodes are.
-    if (redis instanceof Cluster)
-      await Promise.race([Promise.allSettled(redis.nodes().map(node => node.ping())), failure])
+    await within(deadlineMs, Promise.race([untilReady(redis), refusal]))
+  } catch (error) {
+    const last = lastErrors.get(redis)
+    redis.disconnect()
+    if (!(error instanceof NoAnswerInTime)) throw error
+    const reason = last === undefined ? '' : ` (${reasonOf(last)})`
+    throw new Error(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. ${adviceOn(reason)}`)
   } finally {
-    clearTimeout(timer)
     redis.off('error', onError)
   }
+}
+
+async function untilReady(redis: Single | Cluster): Promise<void> {
+  await new Promise(resolve => redis.once('ready', resolve))
+  // The client of a Cluster is ready before the connections to its nodes are.
+  if (redis instanceof Cluster) await Promise.allSettled(redis.nodes().map(node => node.ping()))
 }
 
 /** Ends a connection after what was sent is answered; cuts it when the server does not. */
