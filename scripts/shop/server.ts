@@ -10,7 +10,7 @@ import Koa from 'koa'
 import getRawBody from 'raw-body'
 import { ApiError, declineTexts, type Payment, PaymentsClient } from '../../client/index.js'
 import { demoCustomer } from '../start/demo-customer.js'
-import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
+import { closeServer, isLoopbackHost, listenHere } from '../start/tool-ports.js'
 
 /** What a merchant gets from the operator. The secret key stays on the server; the publishable one stands in the page. */
 export interface MerchantSettings {
@@ -47,13 +47,7 @@ export async function startShop(
   app.use(addPayments(router, new PaymentsClient({ ...merchant, deadlineMs: DEADLINE_MS })).routes())
   const server = createServer(app.callback())
   const url = `http://localhost:${await listenHere(server, port, '--port')}`
-  return {
-    url,
-    stop: () => {
-      server.closeAllConnections()
-      return new Promise(resolve => server.close(() => resolve()))
-    }
-  }
+  return { url, stop: () => closeServer(server) }
 }
 
 async function addPage(router: Router, { tokensUrl, publishableKey }: MerchantSettings): Promise<void> {

@@ -1,5 +1,6 @@
 /** Ports of the tools that run beside `npm start`. */
 import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 
 /** Above those of `npm start`: 3000 to 3003, and 10 more for each instance. */
@@ -12,6 +13,12 @@ export const toolPorts = {
 /** Whether a Host header names this machine: a page of another site reaches a tool under a name of its own. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
+}
+
+/** Ends a server with all its connections. */
+export function closeServer(server: HttpServer): Promise<void> {
+  server.closeAllConnections()
+  return new Promise(resolve => server.close(() => resolve()))
 }
 
 /**

@@ -1,10 +1,11 @@
 /** The https server behind `webhooks:listen`. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
+import { buffer } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import { webhooks } from '../../client/index.js'
 import type { TlsMaterial } from '../start/loopback-tls.js'
-import { listenHere } from '../start/tool-ports.js'
+import { closeServer, listenHere } from '../start/tool-ports.js'
 
 export interface ListenerOptions {
   readonly tls: TlsMaterial
@@ -31,16 +32,14 @@ const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-s
 /** Rejects when the port is taken. */
 export async function startListener({ tls, forwardTo, write, ...options }: ListenerOptions): Promise<Listener> {
   let secret: string | undefined
-  const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', async () => {
-      const body = Buffer.concat(chunks)
-      const answer = forwardTo === null ? { status: 204, headers: {} } : await forward(forwardTo, request.headers, body)
-      const outcome = forwardTo === null ? '' : ` -> ${answer?.status ?? 'no answer there'}`
-      write(describe(request.headers, body, secret, outcome))
-      response.writeHead(answer?.status ?? UNANSWERED, answer?.headers).end()
-    })
+  const server = createServer({ cert: tls.cert, key: tls.key }, async (request, response) => {
+    // Undefined: the connection ended within the event, which is sent again.
+    const body = await buffer(request).catch(() => undefined)
+    if (body === undefined) return
+    const answer = forwardTo === null ? { status: 204, headers: {} } : await forward(forwardTo, request.headers, body)
+    const outcome = forwardTo === null ? '' : ` -> ${answer?.status ?? 'no answer there'}`
+    write(describe(request.headers, body, secret, outcome))
+    response.writeHead(answer?.status ?? UNANSWERED, answer?.headers).end()
   })
   const port = await listenHere(server, options.port, '--port')
   return {
@@ -48,11 +47,7 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
     expect: given => {
       secret = given
     },
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
+    stop: () => closeServer(server)
   }
 }
 
