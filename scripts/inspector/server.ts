@@ -1,15 +1,15 @@
 /**
- * The inspector's own server: its page, what-if, and the payments over a WebSocket.
+ * The inspector's own server: its page, what-if, and the payments as server-sent events.
  *
  * It listens on 127.0.0.1 only. Other pages in the same browser must not read it: a request has to name a loopback host,
- * which stops DNS rebinding. A WebSocket has to come from this page, or from a program.
+ * which stops DNS rebinding, and has to come from this page, or from a program.
  */
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
-import { WebSocket, WebSocketServer } from 'ws'
+import getRawBody from 'raw-body'
 import { messageOf } from '../../runtime/message-of.js'
-import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
+import { closeServer, isLoopbackHost, listenHere } from '../start/tool-ports.js'
 import { machineView } from './machine-view.js'
 import type { SeenPayment } from './view-model.js'
 import { whatIf } from './what-if.js'
@@ -45,47 +45,50 @@ const FILES: Readonly<Record<string, { readonly dir: string; readonly type: stri
 /** Rejects when the port is taken. */
 export async function startInspectorServer(options: InspectorOptions): Promise<InspectorServer> {
   const view = JSON.stringify(await machineView())
+  const viewers = new Set<ServerResponse>()
+  const beginFeed = (response: ServerResponse): void => {
+    response.writeHead(200, headersOf('text/event-stream'))
+    response.flushHeaders()
+    for (const payment of options.replay()) response.write(eventOf(payment))
+    viewers.add(response)
+    response.once('close', () => viewers.delete(response))
+  }
   const server = createServer((request, response) => {
-    answer(request, response, options, view).catch((error: unknown) => {
+    answer(request, response, { ...options, view, beginFeed }).catch((error: unknown) => {
       reply(response, 400, 'text/plain', messageOf(error))
     })
   })
   const port = await listenHere(server, options.port, '--port')
-  const sockets = new WebSocketServer({ server, maxPayload: 1_024, verifyClient: mayConnect })
-  sockets.on('connection', socket => {
-    for (const payment of options.replay()) socket.send(JSON.stringify(payment))
-  })
   return {
     url: `http://${HOST}:${port}/`,
     send(payment) {
-      const text = JSON.stringify(payment)
-      for (const socket of sockets.clients) {
-        if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount <= BUFFERED_BYTES_MAX) socket.send(text)
-      }
+      const event = eventOf(payment)
+      for (const viewer of viewers) if (viewer.writableLength <= BUFFERED_BYTES_MAX) viewer.write(event)
     },
-    async stop() {
-      for (const socket of sockets.clients) socket.terminate()
-      server.closeAllConnections()
-      await new Promise(done => server.close(done))
-    }
+    stop: () => closeServer(server)
   }
+}
+
+interface Answers extends Pick<InspectorOptions, 'status'> {
+  /** The machine, as JSON. */
+  readonly view: string
+  readonly beginFeed: (response: ServerResponse) => void
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: InspectorOptions,
-  view: string
+  { status, view, beginFeed }: Answers
 ): Promise<void> {
-  if (!isLoopbackHost(request.headers.host)) return reply(response, 403, 'text/plain', 'Only for this machine.')
+  if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
   const { pathname } = new URL(request.url ?? '/', `http://${HOST}`)
   const route = `${request.method} ${pathname}`
   if (route === 'GET /machine.json') return reply(response, 200, 'application/json', view)
-  if (route === 'GET /status') return reply(response, 200, 'text/plain', options.status())
+  if (route === 'GET /status') return reply(response, 200, 'text/plain', status())
+  if (route === 'GET /payments') return beginFeed(response)
   if (route === 'POST /what-if') {
-    if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
-    const result = whatIf(JSON.parse(await bodyOf(request)))
-    return reply(response, 200, 'application/json', JSON.stringify(result))
+    const body = await getRawBody(request, { limit: BODY_BYTES_MAX, encoding: 'utf8' })
+    return reply(response, 200, 'application/json', JSON.stringify(whatIf(JSON.parse(body))))
   }
   if (route === 'GET /') return await sendFile(response, 'page.html')
   await sendFile(response, /^GET \/([a-z-]+\.(?:js|css))$/.exec(route)?.[1] ?? '')
@@ -99,32 +102,25 @@ async function sendFile(response: ServerResponse, name: string): Promise<void> {
 }
 
 function reply(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, {
+  response.writeHead(status, headersOf(type))
+  response.end(body)
+}
+
+function headersOf(type: string): Readonly<Record<string, string>> {
+  return {
     'Content-Type': `${type}; charset=utf-8`,
     'Content-Security-Policy':
       "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff'
-  })
-  response.end(body)
+  }
 }
 
-function mayConnect({ req }: { req: IncomingMessage }): boolean {
-  return isOwn(req)
+function eventOf(payment: SeenPayment): string {
+  return `data: ${JSON.stringify(payment)}\n\n`
 }
 
 /** From the inspector's page, or from a program, which has no Origin. */
 function isOwn({ headers }: IncomingMessage): boolean {
   return isLoopbackHost(headers.host) && (headers.origin === undefined || headers.origin === `http://${headers.host}`)
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of request) {
-    bytes += part.length
-    if (bytes > BODY_BYTES_MAX) throw new Error(`The body is longer than ${BODY_BYTES_MAX} bytes.`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
 }

@@ -4,12 +4,13 @@ import type { SeenPayment } from '../view-model.js'
 const RECONNECT_MS = 1_000
 
 /** Calls `onSeen` for every payment that begins or moves; connects again when the inspector was restarted. */
-export function listen(onSeen: (seen: SeenPayment) => void, onConnection: (isOpen: boolean) => void): void {
-  const socket = new WebSocket(`ws://${location.host}/`)
-  socket.addEventListener('open', () => onConnection(true))
-  socket.addEventListener('close', () => {
-    onConnection(false)
+export function listen(onSeen: (seen: SeenPayment) => void, onConnection: () => void): void {
+  const feed = new EventSource('/payments')
+  feed.addEventListener('open', onConnection)
+  feed.addEventListener('message', ({ data }) => onSeen(JSON.parse(String(data)) as SeenPayment))
+  feed.addEventListener('error', () => {
+    feed.close()
+    onConnection()
     setTimeout(() => listen(onSeen, onConnection), RECONNECT_MS)
   })
-  socket.addEventListener('message', ({ data }) => onSeen(JSON.parse(String(data)) as SeenPayment))
 }

@@ -29,9 +29,11 @@ let newest: string | undefined
 /** Until the viewer chooses a payment. */
 let isFollowingNewest = true
 let isDrawingPlanned = false
-/** What chart and details show, once they do. They are redrawn only when this changes, which keeps scrolling and marked text. */
-let shown: SeenPayment | undefined
-let isShown = false
+/**
+ * What chart and details show: a payment, or null; undefined in the other mode. They are redrawn only when this changes, which
+ * keeps scrolling and marked text.
+ */
+let shown: SeenPayment | null | undefined
 
 const whatIf = new WhatIfPanel(machine, side, details, position => {
   if (mode === 'what-if') charts.show(position)
@@ -43,21 +45,20 @@ function draw(): void {
   }
   if (mode === 'live') drawLive()
   else {
-    isShown = false
+    shown = undefined
     void whatIf.show()
   }
 }
 
 function drawLive(): void {
-  const seen = selected === undefined ? undefined : payments.get(selected)
+  const seen = payments.get(selected ?? '') ?? null
   list.draw([...payments.values()].reverse(), selected, isFollowingNewest)
   if (!side.contains(list.root)) side.replaceChildren(list.root)
-  if (isShown && shown === seen) return
+  if (shown === seen) return
   shown = seen
-  isShown = true
-  charts.show(seen === undefined ? null : seen.facts)
+  charts.show(seen?.facts ?? null)
   const hint = element('p', { class: 'faint' }, 'Select a payment to follow it.')
-  details.replaceChildren(...(seen === undefined ? [hint] : paymentDetails(seen, machine)))
+  details.replaceChildren(...(seen === null ? [hint] : paymentDetails(seen, machine)))
 }
 
 /** Many payments may move at once; one drawing per frame is enough. */

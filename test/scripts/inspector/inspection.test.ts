@@ -1,6 +1,6 @@
 /** What workers publish for the inspector, what they never publish, and whom its server answers. */
+import { get } from 'node:http'
 import { expect } from 'chai'
-import WebSocket from 'ws'
 import { connect } from '../../../redis/connection/connections.js'
 import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/operator/inspection.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -90,20 +90,32 @@ describe('the server of the inspector', () => {
   })
   after(() => server.stop())
 
+  /** What a request for the payments is answered. */
+  const statusOf = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      get(`${server.url}payments`, { headers }, answer => {
+        answer.destroy()
+        resolve(answer.statusCode)
+      }).once('error', reject)
+    })
+
+  it('sends the payments to its page, and to programs', async () => {
+    const { host, origin } = new URL(server.url)
+    for (const headers of [{}, { Origin: origin }, { Host: host.replace('127.0.0.1', 'localhost') }]) {
+      expect(await statusOf(headers), JSON.stringify(headers)).to.equal(200)
+    }
+  })
+
   it('listens on this machine only', () => {
     expect(new URL(server.url).hostname).to.equal('127.0.0.1')
   })
 
   it('refuses a page of another site', async () => {
-    const socket = new WebSocket(server.url.replace('http', 'ws'), { origin: 'https://elsewhere.example' })
-    const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
-    expect(failure.message).to.contain('401')
+    expect(await statusOf({ Origin: 'https://elsewhere.example' })).to.equal(403)
   })
 
   it('refuses a host name that is not of this machine', async () => {
-    const socket = new WebSocket(server.url.replace('http', 'ws'), { headers: { Host: 'rebound.example' } })
-    const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
-    expect(failure.message).to.contain('401')
+    expect(await statusOf({ Host: 'rebound.example' })).to.equal(403)
   })
 
   it('refuses an invalid what-if with a sentence', async () => {
