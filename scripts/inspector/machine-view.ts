@@ -3,7 +3,7 @@ import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machin
 import { effectKinds } from '../../machines/payment/effects.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { guardWords } from '../docs/diagrams/drawing.js'
-import { viewsOf } from '../docs/diagrams/views.js'
+import { views } from '../docs/diagrams/views.js'
 import { svgOf } from './svg.js'
 import type { MachineView, NextStep } from './view-model.js'
 import { beginnings } from './what-if.js'
@@ -11,7 +11,7 @@ import { beginnings } from './what-if.js'
 /** Draws every picture, which takes about half a second. */
 export async function machineView(): Promise<MachineView> {
   const chart = readChart(paymentMachine)
-  const pictures = viewsOf(chart).map(async view => {
+  const pictures = views.map(async view => {
     const { name, title, level, states } = view
     const drawn = await svgOf(chart, view)
     return { name, title, level, states, svg: drawn.slice(drawn.indexOf('<svg')) }

@@ -5,7 +5,7 @@
 import { instance } from '@viz-js/viz'
 import type { Chart, ChartState } from '../../machines/chart.js'
 import { type Arrow, drawingOf, topOf } from '../docs/diagrams/drawing.js'
-import type { ChartView, Tone } from '../docs/diagrams/views.js'
+import { type ChartView, type Tone, tones } from '../docs/diagrams/views.js'
 
 const INK = '#1f2933'
 const FAINT = '#616e7c'
@@ -37,15 +37,15 @@ export async function svgOf(chart: Chart, view: ChartView): Promise<string> {
 
 /** Text of the picture in the DOT language. */
 function dotOf(chart: Chart, view: ChartView): string {
-  const { groups, elsewhere, arrows } = drawingOf(chart, view)
+  const { groups, elsewhere, start, arrows } = drawingOf(chart, view)
   return [
     `digraph ${quoted(view.name)} {`,
     `graph [rankdir=${view.direction} bgcolor="white" pad=0.1 nodesep=${NODE_GAPS[view.level]} ranksep=0.4 fontname="Helvetica" newrank=true]`,
     `node [shape=box style="rounded,filled" fontname="Helvetica" fontsize=15 fontcolor="${INK}" margin="0.18,0.09"]`,
     `edge [fontname="Helvetica" fontsize=13 fontcolor="${FAINT}" color="#9aa5b1" arrowsize=0.7]`,
-    startMark(chart, view),
+    start === null ? '' : startMark(start),
     ...groups.map(({ around, boxes }) => {
-      const nodes = boxes.map(box => node(box, view))
+      const nodes = boxes.map(node)
       return around === null ? nodes.join('\n') : cluster(around.path, nodes)
     }),
     ...elsewhere.map(({ path }) => distantNode(path)),
@@ -56,15 +56,13 @@ function dotOf(chart: Chart, view: ChartView): string {
   ].join('\n')
 }
 
-function startMark(chart: Chart, view: ChartView): string {
-  const path = view.level === 'overview' ? topOf(chart.initial) : chart.initial
-  if (!view.states.includes(topOf(path))) return ''
+function startMark(path: string): string {
   const dot = `shape=circle width=0.16 height=0.16 fixedsize=true label="" style=filled fillcolor="${INK}"`
   return `start [${dot}]\nstart -> ${quoted(path)} [color="${INK}"]`
 }
 
-function node(state: ChartState, view: ChartView): string {
-  const tone = view.tones[state.path] ?? 'plain'
+function node(state: ChartState): string {
+  const tone = tones[state.path] ?? 'plain'
   const border = `color="${BORDERS[tone]}" fillcolor="${FILLS[tone]}" peripheries=${state.kind === 'final' ? 2 : 1}`
   const name = state.parent === null ? state.path : state.path.slice(state.parent.length + 1)
   const names = `id=${quoted(`state:${state.path}`)} class="state" tooltip=${quoted(state.description)}`

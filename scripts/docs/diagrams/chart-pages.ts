@@ -12,7 +12,7 @@ import { contradictions } from '../../../machines/payment/contradictions.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { filledPage, type Page, type Row, table, withoutRepeats } from '../markdown.js'
 import { mermaidOf } from './mermaid.js'
-import { viewsOf } from './views.js'
+import { views } from './views.js'
 
 export function machinePage(): Page {
   return filledPage('docs/MACHINES.md', {
@@ -38,9 +38,5 @@ function answerTable(): string {
 }
 
 function machineSection(chart: Chart): string[] {
-  return [
-    `## ${chart.id}`,
-    chart.description,
-    ...viewsOf(chart).flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)])
-  ]
+  return [`## ${chart.id}`, chart.description, ...views.flatMap(view => [`### ${view.title}`, mermaidOf(chart, view)])]
 }

@@ -1,6 +1,6 @@
 /** What is on a picture: boxes and arrows, without their look. */
 import { type Chart, type ChartState, type ChartTransition, entered } from '../../../machines/chart.js'
-import type { ChartView } from './views.js'
+import { type ChartView, mainPath } from './views.js'
 
 export interface Arrow {
   readonly from: string
@@ -15,6 +15,8 @@ export interface Drawing {
   readonly groups: readonly { readonly around: ChartState | null; readonly boxes: readonly ChartState[] }[]
   /** States of other pictures that arrows lead to. */
   readonly elsewhere: readonly ChartState[]
+  /** The box in which a payment begins; null: it is not on this picture. */
+  readonly start: string | null
   readonly arrows: readonly Arrow[]
 }
 
@@ -28,13 +30,13 @@ export function drawingOf(chart: Chart, view: ChartView): Drawing {
     .filter(({ from }) => view.states.includes(topOf(from)))
   const arrows = arrowsOf(
     chart,
-    view,
     steps.filter(({ from, to }) => from !== to)
   )
   const outside = [...new Set(arrows.map(({ to }) => to))].filter(path => !view.states.includes(topOf(path)))
   return {
     groups: view.states.map(top => groupOf(chart, view, top)),
     elsewhere: outside.map(path => stateAt(chart, path)),
+    start: view.states.includes(topOf(chart.initial)) ? shown(chart.initial) : null,
     arrows
   }
 }
@@ -76,12 +78,12 @@ function stepsOf(chart: Chart): Step[] {
 }
 
 /** Parallel arrows become one, but what went wrong is not mixed with what went well. */
-function arrowsOf(chart: Chart, view: ChartView, steps: readonly Step[]): Arrow[] {
+function arrowsOf(chart: Chart, steps: readonly Step[]): Arrow[] {
   const merged = new Map<string, { step: Step; isMain: boolean; because: ChartTransition[] }>()
   for (const step of steps) {
     const { from, to, transition } = step
     const isFailure = transition.actions.includes('fail')
-    const isOnMainPath = view.mainPath.some(([start, end]) => topOf(from) === start && topOf(to) === end)
+    const isOnMainPath = mainPath.some(([start, end]) => topOf(from) === start && topOf(to) === end)
     const key = `${from}>${to}>${isFailure}`
     const arrow = merged.get(key) ?? { step, isMain: isOnMainPath && !isFailure, because: [] }
     arrow.because.push(transition)

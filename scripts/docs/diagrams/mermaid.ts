@@ -5,15 +5,14 @@ import type { ChartView } from './views.js'
 
 /** The fence and its text. States stand side by side: Mermaid has no arrows between the insides of two states. */
 export function mermaidOf(chart: Chart, view: ChartView): string {
-  const { groups, elsewhere, arrows } = drawingOf(chart, view)
+  const { groups, elsewhere, start, arrows } = drawingOf(chart, view)
   const shown = [...groups.flatMap(({ boxes }) => boxes), ...elsewhere]
-  const start = view.level === 'overview' ? chart.initial.split('.')[0] : chart.initial
   const ends = groups.flatMap(({ boxes }) => boxes.filter(({ kind }) => kind === 'final'))
   return [
     '```mermaid',
     'stateDiagram-v2',
     ...shown.filter(({ path }) => path.includes('.')).map(({ path }) => `  state "${path}" as ${idOf(path)}`),
-    ...shown.filter(({ path }) => path === start).map(({ path }) => `  [*] --> ${idOf(path)}`),
+    ...(start === null ? [] : [`  [*] --> ${idOf(start)}`]),
     ...arrows.map(line),
     ...ends.map(({ path }) => `  ${idOf(path)} --> [*]`),
     '```'

@@ -2,14 +2,12 @@ import { expect } from 'chai'
 import { readChart } from '../../../../machines/chart.js'
 import { paymentMachine } from '../../../../machines/payment/machine.js'
 import { drawingOf } from '../../../../scripts/docs/diagrams/drawing.js'
-import { viewsOf } from '../../../../scripts/docs/diagrams/views.js'
+import { views } from '../../../../scripts/docs/diagrams/views.js'
 
 describe('the pictures of the machine', () => {
   const chart = readChart(paymentMachine)
   it('show every state, and every change of state', () => {
-    const drawings = viewsOf(chart)
-      .filter(({ level }) => level === 'detail')
-      .map(view => drawingOf(chart, view))
+    const drawings = views.filter(({ level }) => level === 'detail').map(view => drawingOf(chart, view))
     const boxes = drawings.flatMap(({ groups }) => groups.flatMap(group => group.boxes.map(({ path }) => path)))
     const leaves = chart.states.filter(({ kind }) => kind !== 'compound').map(({ path }) => path)
     expect(boxes.sort()).to.deep.equal(leaves.sort())
