@@ -11,6 +11,7 @@ import { declineReasons } from '../../machines/declines.js'
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
 import { openApiDocument, tokensDocument } from './openapi/document.js'
+import { recordOf } from './record-of.js'
 
 const NOTIFICATION = '/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */'
 
@@ -46,14 +47,14 @@ const files = [
 /** Path and content of each generated file of client/. */
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
-  const list = record(record(record(paths)['/v1/payments'])['get'])
+  const list = recordOf(recordOf(recordOf(paths)['/v1/payments'])['get'])
   const schemas = Object.entries({
     ...schemasOf(components),
     ...schemasOf(tokensDocument()['components']),
     ListPaymentsQuery: queryObject(list['parameters'])
   })
   const declared = (isWanted: (name: string) => boolean): string[] =>
-    schemas.filter(([name]) => isWanted(name)).map(([name, value]) => declaration(name, record(value)))
+    schemas.filter(([name]) => isWanted(name)).map(([name, value]) => declaration(name, recordOf(value)))
   const lists = Object.entries(NAMED_LISTS).map(
     ([name, values]) => `export type ${name} =${before(unionOf(values.map(quoted), ''))}`
   )
@@ -67,7 +68,7 @@ export function clientTypeFiles(): { path: string; content: string }[] {
 }
 
 function schemasOf(components: unknown): Json {
-  return record(record(components)['schemas'])
+  return recordOf(recordOf(components)['schemas'])
 }
 
 /** As the formatter breaks lines. */
@@ -119,7 +120,7 @@ function declaration(name: string, schema: Json): string {
 /** The parameters of a query as an object. */
 function queryObject(parameters: unknown): Json {
   const inQuery = (Array.isArray(parameters) ? parameters : []).filter(isRecord).filter(one => one['in'] === 'query')
-  const properties = inQuery.map(({ name, schema, description }) => [name, { ...record(schema), description }])
+  const properties = inQuery.map(({ name, schema, description }) => [name, { ...recordOf(schema), description }])
   return { type: 'object', properties: Object.fromEntries(properties) }
 }
 
@@ -134,7 +135,7 @@ function typeOf(schema: Json, indent: string): string {
   const variants = oneOf ?? anyOf
   if (Array.isArray(variants))
     return unionOf(
-      variants.map(one => typeOf(record(one), indent)),
+      variants.map(one => typeOf(recordOf(one), indent)),
       indent
     )
   if (Array.isArray(type)) return type.map(one => typeOf({ ...schema, type: one }, indent)).join(' | ')
@@ -154,7 +155,7 @@ function valuesOf(known: unknown, type: unknown): unknown[] | null {
 function objectOf(properties: Json, required: unknown, indent: string): string {
   const inner = `${indent}  `
   const lines = Object.entries(properties).flatMap(([name, value]) => {
-    const schema = record(value)
+    const schema = recordOf(value)
     const isRequired = Array.isArray(required) && required.includes(name)
     return [
       ...commentOf(schema, inner),
@@ -199,8 +200,4 @@ function nameIn(reference: string): string {
 
 function quoted(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {}
 }

@@ -4,6 +4,7 @@ import { components } from '../../../contract/components.js'
 import type { Json, Schema } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { table } from '../markdown.js'
+import { recordOf } from '../record-of.js'
 
 interface FieldRow {
   readonly path: string
@@ -64,9 +65,9 @@ function resolved(schema: Json): ObjectSchema {
 /** `timestamp or null`. */
 function answerType({ type, format, items }: Json): string {
   const [first, ...others] = [type].flat().map(String)
-  const inner: Json = isRecord(items) ? resolved(items) : {}
+  const inner: Json = resolved(recordOf(items))
   if (first === 'array') {
-    const fields = isRecord(inner['properties']) ? Object.keys(inner['properties']) : []
+    const fields = Object.keys(recordOf(inner['properties']))
     return fields.length > 0 ? `array of \`{${fields.join(', ')}}\`` : `array of ${inner['type']}s`
   }
   const name = format === 'date-time' ? 'timestamp' : format === 'uuid' ? 'string, UUID' : first
@@ -75,7 +76,7 @@ function answerType({ type, format, items }: Json): string {
 
 function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  const together = isRecord(schema['dependentRequired']) ? schema['dependentRequired'] : {}
+  const together = recordOf(schema['dependentRequired'])
   return members(schema['properties']).flatMap(([name, field]) => {
     const path = `${prefix}${name}`
     const condition = only === '' ? '' : ` with ${only}`
@@ -117,9 +118,7 @@ function wordsOf({ description = '', rule = '' }: Schema): { readonly meaning: s
 }
 
 function members(properties: unknown): [string, Schema][] {
-  return isRecord(properties)
-    ? Object.entries(properties).filter((member): member is [string, Schema] => isRecord(member[1]))
-    : []
+  return Object.entries(recordOf(properties)).filter((member): member is [string, Schema] => isRecord(member[1]))
 }
 
 /** A schema without a type is a list of texts, or a text. */

@@ -9,7 +9,7 @@ import { components as shown } from '../../../contract/components.js'
 import { errorsOf, type RouteFacts } from '../../../contract/route.js'
 import { createToken, routes } from '../../../contract/routes.js'
 import type { Json } from '../../../contract/schema.js'
-import { isRecord } from '../../../runtime/json.js'
+import { recordOf } from '../record-of.js'
 import { answerExample } from './answer-examples.js'
 import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
@@ -87,14 +87,13 @@ function usedOf(components: Json, document: Json): Json {
       if (used.has(place)) continue
       used.add(place)
       const [kind = '', name = ''] = place.split('/')
-      const group = components[kind]
-      follow(isRecord(group) ? group[name] : undefined)
+      follow(recordOf(components[kind])[name])
     }
   }
   follow(document)
   const groups = Object.entries(components).map(([kind, group]) => [
     kind,
-    Object.fromEntries(Object.entries(isRecord(group) ? group : {}).filter(([name]) => used.has(`${kind}/${name}`)))
+    Object.fromEntries(Object.entries(recordOf(group)).filter(([name]) => used.has(`${kind}/${name}`)))
   ])
   return Object.fromEntries(groups.filter(([, group = {}]) => Object.keys(group).length > 0))
 }

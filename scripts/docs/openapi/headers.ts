@@ -10,30 +10,9 @@ const text = { type: 'string' }
 const seconds = { type: 'integer', format: 'int32', minimum: 0 }
 
 export const parameterComponents: Readonly<Record<string, Json>> = {
-  PaymentId: {
-    name: 'id',
-    in: 'path',
-    required: true,
-    description: 'Id of the payment',
-    schema: sentUuid,
-    example: EXAMPLE_PAYMENT_ID
-  },
-  EventId: {
-    name: 'id',
-    in: 'path',
-    required: true,
-    description: 'Id of the webhook event',
-    schema: sentUuid,
-    example: EXAMPLE_EVENT_ID
-  },
-  CardId: {
-    name: 'id',
-    in: 'path',
-    required: true,
-    description: 'Id of the stored card',
-    schema: text,
-    example: EXAMPLE_CARD_ID
-  },
+  PaymentId: idInPath('Id of the payment', sentUuid, EXAMPLE_PAYMENT_ID),
+  EventId: idInPath('Id of the webhook event', sentUuid, EXAMPLE_EVENT_ID),
+  CardId: idInPath('Id of the stored card', text, EXAMPLE_CARD_ID),
   CorrelationId: {
     name: 'X-Correlation-Id',
     in: 'header',
@@ -68,6 +47,10 @@ export const headerComponents: Readonly<Record<string, Json>> = {
     schema: { ...text, [KNOWN_VALUES]: ['secret-key-in-browser'] }
   },
   'WWW-Authenticate': { description: '`Bearer`', schema: { ...text, [KNOWN_VALUES]: ['Bearer'] } }
+}
+
+function idInPath(description: string, schema: Json, example: string): Json {
+  return { name: 'id', in: 'path', required: true, description, schema, example }
 }
 
 /** Not a component: each route has an example of its own, because a tool sends the examples as they are. */

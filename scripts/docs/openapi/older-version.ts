@@ -1,29 +1,30 @@
 /** OpenAPI 3.0.3 of a document in OpenAPI 3.1, for generators: most of them read 3.0 only, or read 3.1 with mistakes. */
 import type { Json } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
+import { recordOf } from '../record-of.js'
 
 /** The same document in the older version. Webhooks stand as callbacks of the route that registers their address. */
 export function olderVersion(document: Json): Json {
   const { webhooks, ...rest } = document
-  const whole = record(older({ ...withOpenTags(rest), openapi: '3.0.3' }))
+  const whole = recordOf(older({ ...withOpenTags(rest), openapi: '3.0.3' }))
   if (webhooks === undefined) return whole
-  const paths = record(whole['paths'])
+  const paths = recordOf(whole['paths'])
   const path = '/v1/webhook-endpoint'
-  const put = { ...record(record(paths[path])['put']), callbacks: callbacksOf(record(older(webhooks))) }
-  return { ...whole, paths: { ...paths, [path]: { ...record(paths[path]), put } } }
+  const put = { ...recordOf(recordOf(paths[path])['put']), callbacks: callbacksOf(recordOf(older(webhooks))) }
+  return { ...whole, paths: { ...paths, [path]: { ...recordOf(paths[path]), put } } }
 }
 
 /** The field that tells variants apart may be each of their constants: PHP merges variants, and keeps the values of one. */
 function withOpenTags(document: Json): Json {
-  const components = record(document['components'])
-  const schemas = record(components['schemas'])
+  const components = recordOf(document['components'])
+  const schemas = recordOf(components['schemas'])
   const tagged = Object.keys(schemas).filter(name => /^PaymentSource./.test(name))
-  const tagOf = (name: string): Json => record(record(record(schemas[name])['properties'])['source_type'])
+  const tagOf = (name: string): Json => recordOf(recordOf(recordOf(schemas[name])['properties'])['source_type'])
   const values = tagged.map(name => tagOf(name)['const'])
   const open = tagged.map(name => {
     const { const: _, ...tag } = tagOf(name)
-    const properties = { ...record(record(schemas[name])['properties']), source_type: { ...tag, enum: values } }
-    return [name, { ...record(schemas[name]), properties }]
+    const properties = { ...recordOf(recordOf(schemas[name])['properties']), source_type: { ...tag, enum: values } }
+    return [name, { ...recordOf(schemas[name]), properties }]
   })
   return { ...document, components: { ...components, schemas: { ...schemas, ...Object.fromEntries(open) } } }
 }
@@ -58,7 +59,7 @@ function withoutNull(schema: Json): Json {
   const { properties, required, additionalProperties } = schema
   if (!isRecord(properties) || additionalProperties !== false) return schema
   const fields = Object.entries(properties).map(([name, field]) => {
-    const { type, enum: values, ...rest } = record(field)
+    const { type, enum: values, ...rest } = recordOf(field)
     const isOptional = !(Array.isArray(required) && required.includes(name))
     if (!isOptional || !Array.isArray(type)) return [name, field]
     const isValue = (one: unknown): boolean => one !== null && one !== 'null'
@@ -72,8 +73,4 @@ function typeOf(type: unknown): Json {
   if (!Array.isArray(type)) return type === undefined ? {} : { type }
   const [first] = type.filter(one => one !== 'null')
   return { type: first, ...(type.includes('null') && { nullable: true }) }
-}
-
-function record(value: unknown): Json {
-  return isRecord(value) ? value : {}
 }

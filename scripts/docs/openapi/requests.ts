@@ -2,6 +2,7 @@
 import type { RouteFacts } from '../../../contract/route.js'
 import type { Json, Schema } from '../../../contract/schema.js'
 import { isRecord } from '../../../runtime/json.js'
+import { recordOf } from '../record-of.js'
 import { bodyExample } from './answer-examples.js'
 
 /** Keeps a schema under a name; answers the reference to it. */
@@ -66,10 +67,8 @@ export function capitalised(id: string): string {
 
 /** The parameters of a query. A number arrives as text; a client has it as a number. */
 export function queryParameters(query: Schema): Json[] {
-  const properties = isRecord(query['properties']) ? query['properties'] : {}
-  return Object.entries(properties).map(([name, field]) => {
-    const rules = isRecord(field) ? field : {}
-    const { description, ...schema } = publicSchema(rules, noNames)
+  return Object.entries(recordOf(query['properties'])).map(([name, field]) => {
+    const { description, ...schema } = publicSchema(recordOf(field), noNames)
     const example = exampleParameters[name]
     if (example === undefined) throw new Error(`scripts/docs/openapi/requests.ts has no example for ${name}.`)
     return { name, in: 'query', description, schema: name === 'limit' ? limitParameter : schema, example }
@@ -93,7 +92,7 @@ export const limitParameter = { type: 'integer', format: 'int32', minimum: 1, ma
 function publicSchema(schema: Schema, collect: SchemaCollector): Json {
   if (Array.isArray(schema['oneOf'])) return oneOf(schema, collect)
   const below = (field: unknown, name = ''): Json => {
-    const inner = publicSchema(isRecord(field) ? field : {}, collect)
+    const inner = publicSchema(recordOf(field), collect)
     const partName = namedParts[name]
     return partName === undefined ? inner : collect(partName, inner)
   }
@@ -161,8 +160,8 @@ function formatOf(format: unknown): Json {
 function oneOf({ oneOf: variants, discriminator, description }: Schema, collect: SchemaCollector): Json {
   const tag = isRecord(discriminator) ? String(discriminator['propertyName']) : ''
   const named = (Array.isArray(variants) ? variants : []).filter(isRecord).map(variant => {
-    const properties = isRecord(variant['properties']) ? variant['properties'] : {}
-    const kind = isRecord(properties[tag]) ? String(properties[tag]['const']) : ''
+    const properties = recordOf(variant['properties'])
+    const kind = String(recordOf(properties[tag])['const'] ?? '')
     const required = Array.isArray(variant['required']) ? variant['required'] : []
     const whole = publicSchema({ ...variant, description, required: [tag, ...required] }, collect)
     return collect(`PaymentSource${capitalised(kind)}`, whole)
