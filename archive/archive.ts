@@ -4,6 +4,7 @@
  */
 import type { Payment } from '../machines/model.js'
 import type { ListQuery, PaymentPage } from '../redis/payments/payments.js'
+import { messageOf } from '../runtime/message-of.js'
 
 export interface PaymentArchive {
   /**
@@ -29,8 +30,7 @@ export const ARCHIVE_FACT = 'archive'
 /** The archive does not answer in time. The statement may have been executed. */
 export class ArchiveUnavailable extends Error {
   constructor(cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    super(`The archive (ARCHIVE_URL) can't be used: ${reason}`, { cause })
+    super(`The archive (ARCHIVE_URL) can't be used: ${messageOf(cause)}`, { cause })
   }
 }
 
