@@ -1,9 +1,9 @@
 /** Facts about the PostgreSQL of the archive, which `operator doctor` judges. */
-import { Client, DatabaseError } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { ArchiveUnavailable } from './archive.js'
-import { migrationNames } from './migrate.js'
+import { migrationNames, missingMigrations } from './migrate.js'
 import { type Month, PARTITION_MONTHS } from './months.js'
-import { explained } from './postgres.js'
+import { explained, withClient } from './postgres.js'
 
 export interface ArchiveFacts {
   readonly user: string
@@ -61,21 +61,17 @@ interface ServerRow
 
 /** Connects, asks, and disconnects. Rejects with `ArchiveUnavailable`, whose `cause` may be the answer of the server. */
 export async function readArchiveFacts(archiveUrl: string, timeoutMs: number): Promise<ArchiveFacts> {
-  const client = new Client({
+  const options = {
     connectionString: archiveUrl,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
     application_name: 'card-payments doctor'
-  })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await factsOf(client)
-  } catch (error) {
-    throw new ArchiveUnavailable(explained(error))
-  } finally {
-    await client.end().catch(() => undefined)
   }
+  return await withClient(options, client =>
+    factsOf(client).catch((error: unknown) => {
+      throw explained(error)
+    })
+  )
 }
 
 async function factsOf(client: Client): Promise<ArchiveFacts> {
@@ -86,19 +82,13 @@ async function factsOf(client: Client): Promise<ArchiveFacts> {
   }
   return {
     ...server,
-    missingMigrations: readsMigrations === false ? null : await missingMigrations(client, readsMigrations !== null),
+    missingMigrations:
+      readsMigrations === null ? migrationNames() : readsMigrations ? await missingMigrations(client) : null,
     userLacks: hasTable ? await lacksOf(server.user) : [],
     writerLacks: hasTable && hasWriter ? await lacksOf('archive_writer') : null,
     months: (await client.query<{ month: Month }>(`${PARTITION_MONTHS} ORDER BY 1`)).rows.map(({ month }) => month),
     isOwner: hasTable && (await oneOf<{ isOwner: boolean }>(client, OWNER)).isOwner
   }
-}
-
-async function missingMigrations(client: Client, hasTable: boolean): Promise<string[]> {
-  if (!hasTable) return migrationNames()
-  const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations')
-  const ran = new Set(rows.map(({ name }) => name))
-  return migrationNames().filter(name => !ran.has(name))
 }
 
 async function oneOf<Row extends object>(client: Client, statement: string): Promise<Row> {

@@ -3,8 +3,7 @@
  * payment that left each partition; a row stays for ever, unless an operator drops its month.
  */
 import { createdAtMs } from '../redis/keys.js'
-
-type Ask = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+import type { Ask } from './postgres.js'
 
 /** By values that PostgreSQL knows when it plans: it looks into their months only. */
 const PRESENT = 'SELECT id FROM payments WHERE id = ANY($1::uuid[])'

@@ -2,7 +2,7 @@
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { ArchiveUnavailable } from './archive.js'
 import { lostOf } from './lost-payments.js'
-import { explained } from './postgres.js'
+import { type Ask, explained } from './postgres.js'
 
 /** A month as `2024-03`: its payments were created then, in UTC. */
 export type Month = string
@@ -70,8 +70,6 @@ export interface ArchiveMonths {
 const PAGE_ROWS = 500
 /** A statement of `api` that waits behind the drop has a deadline of 2 s, too. */
 const LOCK_TIMEOUT_MS = 2_000
-
-type Ask = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
 /** One connection without a deadline for statements. Rejects with `ArchiveUnavailable`, as all methods do. */
 export async function openArchiveMonths(archiveUrl: string, connectTimeoutMs: number): Promise<ArchiveMonths> {

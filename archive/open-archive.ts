@@ -6,24 +6,30 @@ import { partitionNumbers } from '../redis/keys.js'
 import { newestArchived } from '../redis/payments/payment-moves.js'
 import { createPaymentStore, type PaymentStore } from '../redis/payments/payments.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
+import type { Logger } from '../runtime/log.js'
 import { ARCHIVE_FACT, type PaymentArchive } from './archive.js'
 import { withArchive } from './payment-store.js'
 import type { ArchiveSettings } from './postgres.js'
 import type { PostgresArchive } from './postgres-archive.js'
 
-/** Null: `ARCHIVE_URL` is empty, and all payments stay in Redis. Closed when the process stops. */
+/** Null: `ARCHIVE_URL` is empty, and all payments stay in Redis. */
+export async function archiveOf(settings: ArchiveSettings, log: Logger): Promise<PostgresArchive | null> {
+  if (settings.archiveUrl === '') return null
+  const { createPostgresArchive } = await import('./postgres-archive.js')
+  return createPostgresArchive(settings, log)
+}
+
+/** The same for a process: closed when it stops. */
 export async function openArchive({
   config,
   log,
   onStop,
   onFact
-}: Pick<ProcessContext, 'log' | 'onStop'> &
-  Partial<Pick<ProcessContext, 'onFact'>> & { readonly config: ArchiveSettings }): Promise<PostgresArchive | null> {
-  if (config.archiveUrl === '') return null
-  const { createPostgresArchive } = await import('./postgres-archive.js')
-  const archive = createPostgresArchive(config, log)
+}: Pick<ProcessContext, 'config' | 'log' | 'onStop' | 'onFact'>): Promise<PostgresArchive | null> {
+  const archive = await archiveOf(config, log)
+  if (archive === null) return null
   onStop('archive', () => archive.close())
-  onFact?.(ARCHIVE_FACT, () => 'PostgreSQL')
+  onFact(ARCHIVE_FACT, () => 'PostgreSQL')
   return archive
 }
 

@@ -1,14 +1,17 @@
 /** Connections to the PostgreSQL of the archive: a small pool, a deadline for each answer, one error for each fault. */
-import { DatabaseError, Pool } from 'pg'
+import { Client, type ClientConfig, DatabaseError, Pool } from 'pg'
 import type { Config } from '../runtime/config.js'
 import { type Logger, warnRateLimited } from '../runtime/log.js'
 import { ArchiveUnavailable } from './archive.js'
 
 export type ArchiveSettings = Pick<Config, 'archiveUrl' | 'archiveTimeoutMs'>
 
+/** Runs one statement. */
+export type Ask = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
 export interface Postgres {
-  /** Runs one statement. Rejects with `ArchiveUnavailable` unless the statement itself is wrong. */
-  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** Rejects with `ArchiveUnavailable` unless the statement itself is wrong. */
+  readonly query: Ask
   /** Waits for running statements, and closes the connections. */
   close(): Promise<void>
 }
@@ -53,10 +56,26 @@ function isOurFault(error: unknown): boolean {
   return error instanceof DatabaseError && OUR_FAULTS.test(error.code ?? '')
 }
 
+/**
+ * Does `work` over a connection of its own, which ends with it. Rejects with `ArchiveUnavailable`, whose `cause` may be the
+ * answer of the server.
+ */
+export async function withClient<T>(options: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(options)
+  // A lost connection also rejects the running query.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await work(client)
+  } catch (error) {
+    throw new ArchiveUnavailable(error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
 /** The reason in words of an operator. */
 export function explained(error: unknown): unknown {
-  // Of a name with several addresses: none of them answers.
-  if (error instanceof AggregateError) return error.errors[0]
   if (!(error instanceof DatabaseError && OLD_SCHEMA.includes(error.code ?? ''))) return error
   return new Error(
     'The tables of the archive are older than this version. Start the process archive, which updates them.',

@@ -1,7 +1,7 @@
 /** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openArchive } from '../../archive/open-archive.js'
+import { archiveOf } from '../../archive/open-archive.js'
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
@@ -42,22 +42,22 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   const redis = await connect(address.url, 'commands', log).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} (The address comes from ${address.origin}.)`)
   })
-  const ends = [() => disconnect(redis)]
-  const close = async (): Promise<void> => void (await Promise.all(ends.map(async end => await end())))
   try {
     const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
     await claimInstallation(redis, config)
     const archiveUrl = config.archiveUrl || address.archiveUrl
-    const archive = await openArchive({
-      config: { archiveUrl, archiveTimeoutMs: config.archiveTimeoutMs },
-      log,
-      onStop: (_, stop) => void ends.push(async () => await stop())
-    })
+    const archive = await archiveOf({ archiveUrl, archiveTimeoutMs: config.archiveTimeoutMs }, log)
     const writes = unreplicated(redis)
-    const payments = withArchive(createPaymentStore(writes), archive, { writes })
-    return { config, redis, merchants: new MerchantStore(redis, config.environment), payments, archiveUrl, close }
+    return {
+      config,
+      redis,
+      merchants: new MerchantStore(redis, config.environment),
+      payments: withArchive(createPaymentStore(writes), archive, { writes }),
+      archiveUrl,
+      close: async () => void (await Promise.all([disconnect(redis), archive?.close()]))
+    }
   } catch (error) {
-    await close()
+    await disconnect(redis)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** Whether payments that have left Redis are in the archive. All of them would be a scan: a sample finds a lost table or month. */
-import { openArchive } from '../../../archive/open-archive.js'
+import { archiveOf } from '../../../archive/open-archive.js'
 import { mastersOf } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../../../redis/keys.js'
@@ -24,12 +24,7 @@ export async function checkSample(
   redis: Redis,
   { partitions, archiveTimeoutMs }: Pick<Config, 'partitions' | 'archiveTimeoutMs'>
 ): Promise<Finding> {
-  const ends: (() => Promise<void> | void)[] = []
-  const archive = await openArchive({
-    config: { archiveUrl, archiveTimeoutMs },
-    log: createLogger('operator', 'silent'),
-    onStop: (_, stop) => void ends.push(stop)
-  })
+  const archive = await archiveOf({ archiveUrl, archiveTimeoutMs }, createLogger('operator', 'silent'))
   try {
     const sample = (await leftOf(redis, partitions)).slice(0, SAMPLE_MAX)
     const absent = new Set(await archive?.lostOf(sample.map(({ paymentKey }) => paymentIdOfKey(paymentKey))))
@@ -47,7 +42,7 @@ export async function checkSample(
       'Correct ARCHIVE_URL if this is another database. Else restore PostgreSQL from its backup (docs/ARCHIVE.md, When it lost payments).'
     )
   } finally {
-    for (const end of ends) await end()
+    await archive?.close()
   }
 }
 
