@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
 import { readConfig } from '../../runtime/config.js'
+import { supportedNode } from '../../runtime/version.js'
 import { listOf } from '../command-line/values.js'
 import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
@@ -16,8 +17,6 @@ import { checkCardNetwork, checkMemoryOnly } from './doctor/reach-checks.js'
 import { checkAttention, checkCommands, checkKeyTypes } from './doctor/work-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
-
-const ROOT = new URL('../../../', import.meta.url)
 
 interface DoctorOptions extends OpsOptions {
   readonly https?: readonly string[]
@@ -62,14 +61,13 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
   const { dataDir } = readConfig(env, 'tools')
   const places = await opsAddresses(options, dataDir)
   const { seen, silent } = await askProcesses(places)
-  const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([
     examineRedis(options, seen, env),
     checkCardNetwork(env),
     checkCertificates(options.https ?? [])
   ])
   return [
-    ...processes.checkVersions(seen, engines.node),
+    ...processes.checkVersions(seen, supportedNode),
     ...reached.flat(),
     ...processes.checkAddresses(silent),
     ...processes.checkProcesses(seen, places.length > 0, reached.flat())

@@ -8,12 +8,11 @@ import { within } from '../../../runtime/within.js'
 import { droppableFromMs } from '../periods.js'
 import type { SeenProcess } from '../processes.js'
 import { checkSample } from './archive-sample.js'
-import { attempt, type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
+import { attempt, type Finding, firstOf, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 const VERSION_MIN = 14
 const MEGABYTE = 1_000_000
-const MONTHS_SHOWN = 5
 const CHECK = 'archive'
 const MEND = 'Start PostgreSQL, repair the connection to it, or correct ARCHIVE_URL (docs/ARCHIVE.md).'
 const AUTHORITY =
@@ -160,7 +159,6 @@ function retentionFinding({ months }: ArchiveFacts, years: number, nowMs: number
   if (years === 0) return ok(check, 'payments stay for ever (ARCHIVE_RETENTION_YEARS=0)')
   const due = months.filter(month => (droppableFromMs(month, years) ?? Number.POSITIVE_INFINITY) <= nowMs)
   if (due.length === 0) return ok(check, `no month is older than ${years} years`)
-  const more = due.length > MONTHS_SHOWN ? ` and ${due.length - MONTHS_SHOWN} more` : ''
-  const found = `Older than ${years} years: ${due.slice(0, MONTHS_SHOWN).join(', ')}${more}.`
+  const found = `Older than ${years} years: ${firstOf(due)}.`
   return warning(check, found, 'Export and drop each: `archive export MONTH --file FILE`, then `archive drop MONTH`.')
 }

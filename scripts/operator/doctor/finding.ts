@@ -15,6 +15,15 @@ export interface Finding {
   readonly mend: string | null
 }
 
+/** So many of a list are named. */
+const NAMED_MAX = 5
+
+/** The first of a list, and how many more there are. */
+export function firstOf(names: readonly string[], separator = ', '): string {
+  const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : ''
+  return `${names.slice(0, NAMED_MAX).join(separator)}${more}`
+}
+
 /** How long a connection may take (ms). */
 const CONNECT_TIMEOUT_MS = 5_000
 /** A check that takes longer is a problem (ms). */
@@ -24,17 +33,13 @@ export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found, mend: null }
 }
 
-export function problem(check: string, found: string, mend: string): Finding {
-  return { check, state: 'problem', found, mend }
-}
+const fault =
+  (state: Finding['state']) =>
+  (check: string, found: string, mend: string): Finding => ({ check, state, found, mend })
 
-export function warning(check: string, found: string, mend: string): Finding {
-  return { check, state: 'warning', found, mend }
-}
-
-export function notChecked(check: string, found: string, mend: string): Finding {
-  return { check, state: 'not checked', found, mend }
-}
+export const problem = fault('problem')
+export const warning = fault('warning')
+export const notChecked = fault('not checked')
 
 /** `problem`, or `ok` without a sentence. */
 export function judged(check: string, sentence: string | undefined, whenWell: string, mend: string): Finding {

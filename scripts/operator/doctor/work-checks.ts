@@ -8,10 +8,7 @@ import { type PaymentWithoutCommand, paymentsWithoutCommand } from '../../../red
 import type { Config } from '../../../runtime/config.js'
 import { isoTime } from '../output.js'
 import type { SeenProcess } from '../processes.js'
-import { attempt, type Finding, ok, problem, verdict, warning } from './finding.js'
-
-/** So many payments are named. */
-const NAMED_MAX = 5
+import { attempt, type Finding, firstOf, ok, problem, verdict, warning } from './finding.js'
 
 const RIGHTS = 'Load ops/redis/durable.acl of this release (ACL LOAD): the user must read every queue.'
 
@@ -50,13 +47,10 @@ export async function checkCommands(
 function findingOf(lost: readonly PaymentWithoutCommand[]): Finding {
   const check = 'commands'
   if (lost.length === 0) return ok(check, 'every payment in progress has one')
-  const named = lost
-    .slice(0, NAMED_MAX)
-    .map(({ paymentId, wakesAtMs }) => `${paymentId} (${isoTime(wakesAtMs) ?? 'never'})`)
-  const more = lost.length > NAMED_MAX ? ` and ${lost.length - NAMED_MAX} more` : ''
+  const named = lost.map(({ paymentId, wakesAtMs }) => `${paymentId} (${isoTime(wakesAtMs) ?? 'never'})`)
   return warning(
     check,
-    `${lost.length} payments in progress have no command any more: ${named.join(', ')}${more}.`,
+    `${lost.length} payments in progress have no command any more: ${firstOf(named)}.`,
     'Wait: `timers` wakes each at the time that stands with it, and what was sent is asked for first. Find who trims or deletes in the streams `{pNN}:commands` (docs/OPERATIONS.md, PaymentsNeedOperator).'
   )
 }
@@ -74,15 +68,14 @@ export async function checkKeyTypes(
       [...new Set([...fixedKeys(partitions), ...met])].map(async key => ({ key, type: await redis.type(key) }))
     )
     const wrong = found.filter(({ key, type }) => type !== 'none' && type !== (typeOfKey(key) ?? type))
-    const named = wrong.slice(0, NAMED_MAX).map(({ key, type }) => `${key} is a ${type}, not a ${typeOfKey(key)}`)
-    const more = wrong.length > NAMED_MAX ? ` and ${wrong.length - NAMED_MAX} more` : ''
+    const named = wrong.map(({ key, type }) => `${key} is a ${type}, not a ${typeOfKey(key)}`)
     return verdict(
       check,
       'as the service writes them',
       wrong.length > 0 &&
         problem(
           check,
-          `Another program wrote keys of the service, and commands about them fail: ${named.join('; ')}${more}.`,
+          `Another program wrote keys of the service, and commands about them fail: ${firstOf(named, '; ')}.`,
           'Find who writes it. Look what it holds, and RENAME it away: the service makes it again (docs/OPERATIONS.md, Problems and warnings).'
         )
     )
