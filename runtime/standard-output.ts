@@ -18,8 +18,11 @@ export interface LostLines {
   readonly reason: string
 }
 
-/** Writes the whole text, and then calls `done`. Throws when it goes to a file without room for it. */
-export function writeToStandardOutput(text: string, done: () => void = () => undefined): void {
+/**
+ * Writes the whole text, and then calls `done`: with an error when the reader of a pipe has closed it. Throws when it goes to
+ * a file without room for it.
+ */
+export function writeToStandardOutput(text: string, done: (error?: Error | null) => void = () => undefined): void {
   if (process.stdout instanceof Socket) {
     process.stdout.write(text, done)
     return

@@ -34,6 +34,7 @@ export function keyCommand(program: Command, verb: VerbMaker): void {
       return {
         json: { ...jsonOf(FIELDS, key), key: key.fullKey },
         made: key.keyId,
+        whenLost: `The text of the key is shown only once. End it (key revoke ${key.keyId}), and make another one.`,
         text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
       }
     }

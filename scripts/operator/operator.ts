@@ -4,17 +4,15 @@ import { createInterface } from 'node:readline/promises'
 import { ignoreDebugSignal } from '../../runtime/debugger.js'
 import { createLogger } from '../../runtime/log.js'
 import { writeToStandardOutput } from '../../runtime/standard-output.js'
-import { complain } from '../command-line/ending.js'
+import { endWithWords, stopWithoutReader } from '../command-line/ending.js'
 import { connectionOf } from './connection.js'
 import { runOperator } from './program.js'
 
 // Some verbs read private keys.
 ignoreDebugSignal()
-// The reader may close it (`| head`): what was done is done.
-let isRead = true
-process.stdout.on('error', () => {
-  isRead = false
-})
+endWithWords()
+// The reader may close the output (`| head`): what was done is done.
+stopWithoutReader(() => undefined)
 const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
@@ -26,15 +24,8 @@ process.exitCode = await runOperator(process.argv.slice(2), {
   log: createLogger('operator', process.stderr.isTTY ? 'silent' : 'info', process.stderr)
 })
 
-/** What was done is done when the output takes no more, but the exit code then tells of a file that is not whole. */
 function out(text: string): Promise<boolean> {
-  return new Promise(resolve => {
-    try {
-      writeToStandardOutput(text, () => resolve(isRead))
-    } catch (error) {
-      process.exit(complain(error))
-    }
-  })
+  return new Promise(resolve => writeToStandardOutput(text, error => resolve(!error)))
 }
 
 async function ask(question: string): Promise<string> {

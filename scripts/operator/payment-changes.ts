@@ -62,7 +62,7 @@ async function settle(connection: OperatorConnection, given: string): Promise<Ou
   const isQueried = before.progress.reconciliation !== null && before.progress.phase !== 'sending'
   const changes = isQueried ? 2 : 1
   await resolveReview(connection.redis, id)
-  const { progress } = await untilDone(`taken payment ${id} off the list`, QUERY_WAIT_MS, async () => {
+  const { progress } = await untilDone(`taken payment ${id} off the list`, async () => {
     const after = await paymentOf(connection, id)
     return after.version >= before.version + changes ? after : null
   })
@@ -94,7 +94,7 @@ async function conclude(
   const { id } = payment.terms
   await requireConcludable(connection, payment, booked)
   await concludeOperation(connection.redis, id, booked)
-  const { progress } = await untilDone(`taken the conclusion about payment ${id}`, QUERY_WAIT_MS, async () => {
+  const { progress } = await untilDone(`taken the conclusion about payment ${id}`, async () => {
     const after = await paymentOf(connection, id)
     const { reconciliation } = after.progress
     return reconciliation === null || reconciliation.concluded !== null ? after : null
@@ -146,7 +146,7 @@ async function erase(connection: OperatorConnection, given: string): Promise<Out
     }
     await requireNoLetter(connection, id)
     await requestErasure(connection.redis, id)
-    await untilDone(`erased the buyer of payment ${id}`, QUERY_WAIT_MS, async () =>
+    await untilDone(`erased the buyer of payment ${id}`, async () =>
       isBuyerErased((await paymentOf(connection, id)).terms) ? true : null
     )
   }
@@ -168,14 +168,14 @@ async function requireNoLetter({ redis, config }: OperatorConnection, id: string
 }
 
 /** Looks until `look` sees the result. Throws when no worker has `done` it in time: the command stays in its stream. */
-async function untilDone<T>(done: string, waitMs: number, look: () => Promise<T | null>): Promise<T> {
-  const deadlineMs = performance.now() + waitMs
+async function untilDone<T>(done: string, look: () => Promise<T | null>): Promise<T> {
+  const deadlineMs = performance.now() + QUERY_WAIT_MS
   for (;;) {
     const seen = await look()
     if (seen !== null) return seen
     if (performance.now() > deadlineMs) {
       throw new Error(
-        `No worker has ${done} within ${waitMs / 1_000} s. The command stays queued. See \`queue status\` for live workers, then look at the payment again.`
+        `No worker has ${done} within ${QUERY_WAIT_MS / 1_000} s. The command stays queued. See \`queue status\` for live workers, then look at the payment again.`
       )
     }
     await delay(POLL_MS)

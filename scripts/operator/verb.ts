@@ -13,7 +13,7 @@ export interface OperatorWorld extends ChangeWorld {
   connect(): Promise<OperatorConnection>
   /** Replaces the process's environment, for `doctor`. */
   readonly env?: NodeJS.ProcessEnv
-  /** A promise resolves when more can be written: to false when the reader has closed the output. */
+  /** A promise resolves when more can be written: to false when the reader has closed the output. Rejects without room. */
   out(text: string): unknown
   /** Shows a line that the next one replaces; absent without a terminal. */
   readonly terminal?: ((line: string) => void) | undefined
@@ -26,6 +26,8 @@ export interface Output {
   readonly text: string | AsyncIterable<string>
   /** The id of what the verb has made, for the audit trail. */
   readonly made?: string
+  /** What to do when the output is lost: it has what nothing shows again. */
+  readonly whenLost?: string
   /** A sentence about what the verb found wrong. It goes to standard error, and the exit code is 1. */
   readonly failure?: string | undefined
 }
@@ -67,11 +69,13 @@ export interface VerbMaker {
 
 /** `onFailure`: called when an output is a failure. */
 export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMaker {
-  const print = async ({ json, text, failure }: Output, isJson: boolean): Promise<void> => {
+  const write = async (text: string): Promise<boolean> => (await world.out(visibleText(text))) !== false
+  const print = async ({ json, text, failure, whenLost }: Output, isJson: boolean): Promise<void> => {
     const printed = isJson ? json : text
     if (isStream(printed)) {
-      for await (const line of printed) if ((await world.out(visibleText(line))) === false) break
-    } else await world.out(visibleText(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`))
+      for await (const line of printed) if (!(await write(line))) break
+    } else if (!(await write(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)) && whenLost !== undefined)
+      throw new Error('nothing reads it')
     if (failure === undefined) return
     world.err(visibleText(`error: ${failure}\n`))
     onFailure()
@@ -92,7 +96,11 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
         const output = await (form.change === undefined
           ? run()
           : makeChange(connection, world, { ...change, kind: form.change }, run))
-        await print(output, options['json'] ?? false)
+        await print(output, options['json'] ?? false).catch((error: unknown) => {
+          if (form.change === undefined) throw error
+          const advice = output.whenLost ?? '`audit` shows the change.'
+          throw new Error(`The change is made, and its output is lost: ${messageOf(error)}. ${advice}`)
+        })
         await warnOfLoss(connection, world)
       } finally {
         await connection.close()

@@ -82,6 +82,21 @@ describe('operator command line: merchants and keys', () => {
     expect((await run(`key list --merchant ${merchant} --json`)).json()[0]).to.include({ revoked: true })
   })
 
+  for (const [how, out] of [
+    ['no room', () => Promise.reject(new Error('no room'))],
+    ['nothing reads it', () => Promise.resolve(false)]
+  ] as const) {
+    it(`names the key whose text is lost with the output: ${how}`, async () => {
+      const merchant = await newMerchant()
+      const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url }
+      const args = ['key', 'create', '--merchant', merchant, '--permissions', 'payments:read']
+      const { code, err } = await operate(env, args, { out })
+      const [key] = (await run(`key list --merchant ${merchant} --json`)).json()
+      expect(code).to.equal(1)
+      expect(err).to.contain(`its output is lost: ${how}.`).and.to.contain(`key revoke ${key.key_id}`)
+    })
+  }
+
   for (const permissions of ['--permissions tokens:write ', '']) {
     it(`creates publishable keys: ${permissions}--publishable`, async () => {
       const created = await run(`key create --merchant ${await newMerchant()} ${permissions}--publishable --json`)
