@@ -8,11 +8,11 @@
 import { Pool } from 'undici'
 import { quantile } from './statistics.js'
 
+/** A POST. */
 export interface LoadRequest {
-  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  readonly body: string
 }
 
 export interface LoadResult {
@@ -59,35 +59,26 @@ export interface Arrivals {
   readonly connections: number
 }
 
-/** Latency under requests by the clock. */
-export async function runOpenLoop(url: string, arrivals: Arrivals, source: RequestSource): Promise<LoadResult> {
-  const recorder = new Recorder(Math.round(arrivals.perSecond * arrivals.seconds))
-  await sendByTheClock(url, arrivals, source, (status, tookMs) => recorder.note(status, tookMs))
-  return recorder.result()
-}
-
-/** Sends every request, and waits for every answer; `onAnswer` receives its status (0: there was none) and its time. */
-async function sendByTheClock(
+/** Latency under requests by the clock: sends every request, and waits for every answer. */
+export async function runOpenLoop(
   url: string,
-  options: Arrivals,
-  source: RequestSource,
-  onAnswer: (status: number, tookMs: number) => void
-): Promise<void> {
-  const pool = new Pool(url, { connections: options.connections, pipelining: 1, headersTimeout: READY_MS })
-  const total = Math.round(options.perSecond * options.seconds)
-  const sendDue = async (request: LoadRequest, dueMs: number): Promise<void> => {
-    const status = await send(pool, request)
-    onAnswer(status, performance.now() - dueMs)
-  }
+  { perSecond, seconds, connections }: Arrivals,
+  source: RequestSource
+): Promise<LoadResult> {
+  const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: READY_MS })
+  const total = Math.round(perSecond * seconds)
+  const recorder = new Recorder(total)
+  const sendDue = async (request: LoadRequest, dueMs: number): Promise<void> =>
+    recorder.note(await send(pool, request), performance.now() - dueMs)
   const startMs = performance.now()
   const running: Promise<void>[] = []
   await new Promise<void>(resolve => {
     let index = 0
     const tick = setInterval(() => {
       const dueMs = performance.now() - startMs
-      while (index < total && (index * 1_000) / options.perSecond <= dueMs) {
+      while (index < total && (index * 1_000) / perSecond <= dueMs) {
         // Timed from when it was due: a request that waited for its turn was slow.
-        const plannedMs = startMs + (index * 1_000) / options.perSecond + TICK_MS
+        const plannedMs = startMs + (index * 1_000) / perSecond + TICK_MS
         running.push(sendDue(source(index++), Math.min(plannedMs, performance.now())))
       }
       if (index === total) {
@@ -97,7 +88,9 @@ async function sendByTheClock(
     }, TICK_MS)
   })
   await Promise.all(running)
+  const result = recorder.result()
   await pool.close()
+  return result
 }
 
 /** Throws unless every request was answered 201: a failed request is not a fast one. */
@@ -141,7 +134,7 @@ function send(pool: Pool, request: LoadRequest): Promise<number> {
   return new Promise(resolve => {
     let status = 0
     pool.dispatch(
-      { method: request.method, path: request.path, headers: { ...request.headers }, body: request.body },
+      { method: 'POST', path: request.path, headers: { ...request.headers }, body: request.body },
       {
         onRequestStart: () => undefined,
         onResponseStart: (_controller, statusCode) => {

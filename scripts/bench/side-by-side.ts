@@ -1,7 +1,7 @@
 /** Throughput of all systems, closed loop, in turn, round by round; and the cost of a payment. */
 import { readCpuMs, readRedisCosts } from './costs.js'
 import { assertAllCreated, type LoadResult, runClosedLoop } from './load.js'
-import { median, type Spread, spread } from './statistics.js'
+import { median, medians, type Spread, spread } from './statistics.js'
 import type { ServiceSystem, System } from './systems.js'
 
 export interface SystemFigures {
@@ -75,9 +75,10 @@ function figuresOf(system: System, service: ServiceSystem, rounds: readonly Roun
   return {
     name: system.name,
     perSecond: spread(rounds.map(round => round.load.perSecond)),
-    p50Ms: median(rounds.map(round => round.load.p50Ms)),
-    p99Ms: median(rounds.map(round => round.load.p99Ms)),
-    p999Ms: median(rounds.map(round => round.load.p999Ms)),
+    ...medians(
+      ['p50Ms', 'p99Ms', 'p999Ms'],
+      rounds.map(round => round.load)
+    ),
     cpuUs: Object.fromEntries(cpu.filter(([, us]) => us >= 1).sort((a, b) => b[1] - a[1])),
     redisCommands: isService ? median(rounds.map(round => round.redisCommands)) : null,
     redisBytes: isService ? median(rounds.map(round => round.redisBytes)) : null

@@ -40,7 +40,7 @@ export async function startRival(name: 'bare' | 'bullmq', redisUrl: string): Pro
   const api = run(`${name}-api`, redisUrl)
   const url = await firstLine(api)
   const body = bodyOf({ source_type: 'token', token_id: newTokenId() })
-  const request: LoadRequest = { method: 'POST', path: '/', headers: { 'content-type': 'application/json' }, body }
+  const request: LoadRequest = { path: '/', headers: { 'content-type': 'application/json' }, body }
   return {
     name,
     url,
@@ -54,10 +54,6 @@ export async function startRival(name: 'bare' | 'bullmq', redisUrl: string): Pro
 
 export interface ServiceSystem extends System {
   readonly demo: Demo
-  readonly secretsRedisUrl: string
-  readonly dataDir: string
-  /** One address per API process. */
-  readonly apiUrls: readonly string[]
 }
 
 /** This service: all processes of the Procfile. `write` takes what they print. */
@@ -79,20 +75,10 @@ export async function startService(
     name: 'service',
     url: demo.base_url,
     demo,
-    dataDir,
     redisUrl: running.redis.redisUrl,
-    secretsRedisUrl: running.redis.secretsRedisUrl,
-    apiUrls: [...running.ports].flatMap(([name, { host, port }]) =>
-      name.startsWith('api.') ? `http://${host}:${port}` : []
-    ),
     prepare: total => paymentsOf(demo, dataDir, running.redis.secretsRedisUrl, total),
     stop: () => service.stop()
   }
-}
-
-/** A read by the demo merchant. */
-export function get(service: ServiceSystem, path: string): LoadRequest {
-  return { method: 'GET', path, headers: { authorization: `Bearer ${service.demo.api_key}` }, body: null }
 }
 
 /** One request of the demo merchant to create a payment per token. */
@@ -102,7 +88,6 @@ async function paymentsOf(demo: Demo, dataDir: string, secretsUrl: string, total
     mintTokens(createTokenStore(secrets), sealer, demo.merchant_id, total)
   )
   return index => ({
-    method: 'POST',
     path: '/v1/payments',
     headers: {
       'content-type': 'application/json',
