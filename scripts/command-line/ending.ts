@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.js'
 export const HELP_HINT = '(add --help for the options)'
 
 /** Ctrl-C reaches a tool twice, from the terminal and from npm. Only a later signal counts as a second one. */
-const SECOND_SIGNAL_AFTER_MS = 1_000
+export const SECOND_SIGNAL_AFTER_MS = 1_000
 /** Errors that show a bug. Expected errors are an `Error` of the tool or of the system. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, AssertionError]
 

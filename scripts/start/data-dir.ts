@@ -5,6 +5,7 @@ import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promis
 import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { isRecord, parseJson } from '../../runtime/json.js'
 
 /** Where each process serves /readyz and /metrics, by its name. */
 export const OPS_FILE = 'ops.json'
@@ -56,18 +57,19 @@ async function holderOf(address: string): Promise<string | undefined> {
 }
 
 /** The content of a JSON file of the directory, or undefined when it is absent or not JSON. */
-export async function readJson(dir: string, name: string): Promise<Record<string, unknown> | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(join(dir, name), 'utf8'))
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
+export async function readJson(dir: string, name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const value = parseJson(await readFile(join(dir, name), 'utf8').catch(() => ''))
+  return isRecord(value) ? value : undefined
 }
 
-/** Replaces a JSON file atomically, readable for its owner only. */
+/** Writes a JSON file as `replaceFile` does. */
 export async function writeJson(dir: string, name: string, value: object): Promise<void> {
-  const draft = join(dir, `${name}.${randomUUID()}.new`)
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
-  await rename(draft, join(dir, name))
+  await replaceFile(join(dir, name), `${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Replaces a file atomically, readable for its owner only. */
+export async function replaceFile(file: string, content: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}.new`
+  await writeFile(draft, content, { mode: 0o600 })
+  await rename(draft, file)
 }

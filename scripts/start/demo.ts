@@ -78,7 +78,7 @@ async function isKnown(merchants: MerchantStore, stored: DemoKeys): Promise<bool
   return records.every(record => record?.merchantId === stored.merchant_id && !record.isRevoked)
 }
 
-function storedKeys(stored: Record<string, unknown> | undefined): DemoKeys | undefined {
+function storedKeys(stored: Readonly<Record<string, unknown>> | undefined): DemoKeys | undefined {
   const { merchant_id, api_key, publishable_key } = stored ?? {}
   const isComplete = [merchant_id, api_key, publishable_key].every(value => typeof value === 'string')
   if (!isComplete) return undefined

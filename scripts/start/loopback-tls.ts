@@ -3,9 +3,10 @@
  * certificate authority: `webhooks` trusts it, `webhooks:listen` uses it.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
+import { replaceFile } from './data-dir.js'
 
 export interface TlsMaterial {
   readonly ca: string
@@ -27,7 +28,7 @@ async function generateLoopbackTls(dataDir: string): Promise<void> {
   if (existsSync(fileOf(dataDir, 'ca'))) return
   const material = await makeLoopbackTls()
   await mkdir(join(dataDir, 'webhooks'), { recursive: true, mode: 0o700 })
-  for (const part of PARTS) await replace(fileOf(dataDir, part), material[part])
+  for (const part of PARTS) await replaceFile(fileOf(dataDir, part), material[part])
 }
 
 /**
@@ -38,7 +39,7 @@ export async function writeTrustedAuthorities(dataDir: string, givenFile: string
   const given = givenFile === undefined ? '' : await readFile(givenFile, 'utf8').catch(() => '')
   const file = join(dataDir, 'webhooks', 'trusted-authorities.pem')
   await generateLoopbackTls(dataDir)
-  await replace(file, `${await readFile(fileOf(dataDir, 'ca'), 'utf8')}\n${given}`)
+  await replaceFile(file, `${await readFile(fileOf(dataDir, 'ca'), 'utf8')}\n${given}`)
   return file
 }
 
@@ -84,9 +85,4 @@ export async function makeLoopbackTls(name = 'Card payments, this machine only')
     ]
   })
   return { ca: authority.cert, cert: leaf.cert, key: leaf.private }
-}
-
-async function replace(file: string, content: string): Promise<void> {
-  await writeFile(`${file}.new`, content, { mode: 0o600 })
-  await rename(`${file}.new`, file)
 }

@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import { isGiven } from '../../runtime/config.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { LastingOutput, writeToStandardOutput } from '../../runtime/standard-output.js'
-import { complain, stopWithoutReader } from '../command-line/ending.js'
+import { complain, SECOND_SIGNAL_AFTER_MS, stopWithoutReader } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { banner } from './banner.js'
@@ -17,8 +17,6 @@ import { prepareFor, readDemo } from './demo.js'
 import { Service } from './service.js'
 
 const PARENT_POLL_MS = 200
-/** Ctrl-C reaches this process twice, from the terminal and from npm. Only a later signal counts as a second one. */
-const SECOND_SIGNAL_AFTER_MS = 1_000
 
 const root = resolve(import.meta.dirname, '../../..')
 process.chdir(root)
