@@ -70,8 +70,7 @@ export async function startOpsServer(options: {
   }
 
   publishProcess(register, name, conditions, look)
-  await listen(server, config.opsPort, config.opsHost, { port: 'OPS_PORT', host: 'OPS_HOST' })
-  const port = (server.address() as AddressInfo).port
+  const port = await listen(server, config.opsPort, config.opsHost, { port: 'OPS_PORT', host: 'OPS_HOST' })
   log.info({ host: config.opsHost, port }, 'ops server listening')
   const looking = setInterval(() => void look(), LOOK_EVERY_MS)
   return {
@@ -87,13 +86,13 @@ export async function startOpsServer(options: {
   }
 }
 
-/** Listens, or rejects with why it can't. `variables`: the settings of port and host, for who can change them. */
+/** Listens, and resolves to the port (0 takes a free one); or rejects with why it can't. `variables`: the settings of port and host, for who can change them. */
 export async function listen(
   server: Server,
   port: number,
   host: string,
   variables = { port: 'the port', host: 'the host' }
-): Promise<void> {
+): Promise<number> {
   server.listen(port, host)
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const advice =
@@ -104,6 +103,7 @@ export async function listen(
           : `Set ${variables.host} to an address of this machine, IPv6 without brackets`
     throw new Error(`Can't listen on ${host}, port ${port} (${error.code}). ${advice}.`)
   })
+  return (server.address() as AddressInfo).port
 }
 
 /** Stops taking connections, lets running requests end, closes idle ones. Safe to call twice. */

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type Koa from 'koa'
 import { presentError } from '../../contract/error-answer.js'
 import { delay } from '../../runtime/delay.js'
@@ -107,8 +107,8 @@ export async function serve(
     )
   )
 
-  await listen(server, options.port, options.host, { port: options.portVariable ?? 'PORT', host: 'HOST' })
-  const { port } = server.address() as AddressInfo
+  const variables = { port: options.portVariable ?? 'PORT', host: 'HOST' }
+  const port = await listen(server, options.port, options.host, variables)
   options.log.info({ host: options.host, port }, 'listening')
   return { port, stop: () => drain(server, options.drainDelayMs ?? 0) }
 }

@@ -56,9 +56,7 @@ const KEEP_ALIVE_MS = 65_000
 /** Reads the ledger and listens. Rejects when the port is taken or the ledger's file cannot be read. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS })
-  await listen(server, options.port, options.host)
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : options.port
+  const port = await listen(server, options.port, options.host)
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
 
   const ledger = openLedger(options.ledgerFile, () => server.close())
