@@ -3,7 +3,8 @@ import { answerObject, component, text, textOrNull, time } from './answer-fields
 import { requestObject } from './request-fields.js'
 import type { Properties, Schema } from './schema.js'
 
-const fields = {
+/** A typed card. Its rules in the words of a tool; api/tokens/card-input.ts has a sentence for each. */
+export const tokenFields = {
   card_number: {
     type: 'string',
     pattern: '^[0-9]{12,19}$',
@@ -37,16 +38,16 @@ const fields = {
   }
 } as const satisfies Properties
 
-export type TokenField = keyof typeof fields
+export type TokenField = keyof typeof tokenFields
 
-const cardFields = Object.keys(fields).filter(name => name !== 'cvv')
+const cardFields = Object.keys(tokenFields).filter(name => name !== 'cvv')
 
 /**
  * What a tool can check of the body of POST /v1/tokens; the rules are functions (api/tokens/card-input.ts). A CVV comes
  * alone, or with all fields of a card.
  */
 export const tokenBody: Schema = {
-  ...requestObject(fields, ['cvv'], 'must be a JSON object'),
+  ...requestObject(tokenFields, ['cvv'], 'must be a JSON object'),
   dependentRequired: Object.fromEntries(cardFields.map(name => [name, cardFields.filter(other => other !== name)]))
 }
 

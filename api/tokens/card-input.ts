@@ -4,7 +4,7 @@
  * Messages never repeat a value: any wrong field may hold a card number.
  */
 import type { FieldProblem } from '../../contract/errors.js'
-import type { TokenField } from '../../contract/token.js'
+import { type TokenField, tokenFields } from '../../contract/token.js'
 import {
   brandOf,
   type CardBrand,
@@ -44,19 +44,24 @@ export interface CardRules {
 /** A rule of one field: the sentence to show when it is broken, else `undefined`. */
 type Rule = (value: string) => string | undefined
 
-const HOLDER_LENGTH_MAX = 120
+const HOLDER_LENGTH_MAX = tokenFields.holder_name.maxLength
 const WRONG_CHECK_DIGIT = 'is not a card number: its check digit is wrong'
 
+const formOfNumber = ruleOf('card_number', 'must be 12 to 19 digits, without spaces')
+
 const rules = {
-  card_number: value => {
-    if (!/^\d{12,19}$/.test(value)) return 'must be 12 to 19 digits, without spaces'
-    return isLuhnValid(value) ? undefined : WRONG_CHECK_DIGIT
-  },
+  card_number: value => formOfNumber(value) ?? (isLuhnValid(value) ? undefined : WRONG_CHECK_DIGIT),
   holder_name: holderProblem,
-  expiration_month: value => (/^(0[1-9]|1[0-2])$/.test(value) ? undefined : 'must be "01" to "12"'),
-  expiration_year: value => (/^\d{4}$/.test(value) ? undefined : 'must be four digits'),
-  cvv: value => (/^\d{3,4}$/.test(value) ? undefined : 'must be 3 or 4 digits')
+  expiration_month: ruleOf('expiration_month', 'must be "01" to "12"'),
+  expiration_year: ruleOf('expiration_year', 'must be four digits'),
+  cvv: ruleOf('cvv', 'must be 3 or 4 digits')
 } as const satisfies Readonly<Record<TokenField, Rule>>
+
+/** The pattern that the documents show. */
+function ruleOf(field: Exclude<TokenField, 'holder_name'>, sentence: string): Rule {
+  const pattern = new RegExp(tokenFields[field].pattern)
+  return value => (pattern.test(value) ? undefined : sentence)
+}
 
 const FIELDS = Object.keys(rules) as TokenField[]
 
