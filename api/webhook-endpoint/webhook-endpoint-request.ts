@@ -6,6 +6,10 @@ import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
 
+/** The longest names that a resolver takes (RFC 1035, without the dot of the root). */
+const HOST_LENGTH_MAX = 253
+const LABEL_LENGTH_MAX = 63
+
 export interface EndpointRequest {
   readonly url: string
   readonly isRotation: boolean
@@ -40,8 +44,18 @@ function problemOf(text: string, policy: EgressPolicy): string | null {
     return 'must not contain card data'
   }
   if (url.port === '0') return 'must not name the port 0'
+  if (!isHostName(url.hostname)) {
+    return `must name a host with 1 to ${LABEL_LENGTH_MAX} characters between dots, and at most ${HOST_LENGTH_MAX} in all`
+  }
   const refusal = policy.refusalOf(namedAddress(url.hostname))
   return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`
+}
+
+/** Whether a resolver takes the name, which the URL parser has turned into ASCII. An address, too, has the form of a name. */
+function isHostName(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '')
+  const labels = name.split('.')
+  return name.length <= HOST_LENGTH_MAX && labels.every(({ length }) => length > 0 && length <= LABEL_LENGTH_MAX)
 }
 
 /** The address that a host name is; of `localhost`, the one that it always resolves to. */

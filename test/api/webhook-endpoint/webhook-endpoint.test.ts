@@ -12,6 +12,9 @@ import { aKey, type RunningApi, SECRET, startApi } from '../running-api.js'
 
 const PATH = '/v1/webhook-endpoint'
 const HOOK = 'https://shop.example/hooks?shop=1'
+/** The longest label, and the longest name of a host. */
+const LABEL = 'a'.repeat(63)
+const HOST = `${LABEL}.${LABEL}.${LABEL}.${LABEL.slice(0, 61)}`
 
 describe('the webhook endpoint', () => {
   const test = useRedis()
@@ -144,6 +147,13 @@ describe('the webhook endpoint', () => {
     [{ url: 'https://0x7f.1/' }, 'url'],
     [{ url: 'https://[::ffff:10.0.0.1]/' }, 'url'],
     [{ url: 'https://169.254.169.254/latest/meta-data' }, 'url'],
+    [{ url: 'https://127.0.0.1./' }, 'url'],
+    [{ url: 'https://1.2.3.4../' }, 'url'],
+    [{ url: 'https://a%2e%2eb/' }, 'url'],
+    [{ url: 'https://a\u3002\u3002b/' }, 'url'],
+    [{ url: `https://${'\u00fc'.repeat(60)}.example/` }, 'url'],
+    [{ url: `https://${LABEL}x./` }, 'url'],
+    [{ url: `https://${HOST}x./` }, 'url'],
     [{ url: HOOK, rotate_secret: 'yes' }, 'rotate_secret'],
     [{ url: HOOK, secret: 'mine' }, 'secret']
   ]
@@ -156,7 +166,33 @@ describe('the webhook endpoint', () => {
     })
   }
 
+  for (const url of [
+    'https://shop.example./',
+    'https://a.b.c/x',
+    'https://b\u00fccher.example/',
+    'https://xn--bcher-kva.example/',
+    `https://${LABEL}.example/`,
+    `https://${HOST}:8443/`,
+    `https://${HOST}./`,
+    'https://8.8.8.8/',
+    'https://0x08080808/',
+    'https://8.8.8.8./',
+    'https://[2606:4700::1111]/',
+    'https://[::ffff:8.8.8.8]:8443/'
+  ]) {
+    it(`takes ${url.slice(0, 70)} as it was given`, async () => {
+      expect((await put({ url })).body['url']).to.equal(url)
+    })
+  }
+
+  const hostRule = 'must name a host with 1 to 63 characters between dots, and at most 253 in all'
   for (const [url, sentence] of [
+    ['https://a..b/x', hostRule],
+    ['https://.a.b/', hostRule],
+    ['https://./', hostRule],
+    ['https://shop.example../', hostRule],
+    [`https://${LABEL}x.example/`, hostRule],
+    [`https://${HOST}x/`, hostRule],
     ['https://shop.example/4024007153760060', 'must not contain card data'],
     ['https://shop.example/?cvv=123', 'must not contain card data'],
     ['https://shop.example/?n=4024%200071%205376%200060', 'must not contain card data'],
