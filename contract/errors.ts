@@ -4,6 +4,7 @@
  * `retryable` answers one question: may the same request, with a new Idempotency-Key if it needs one, succeed later
  * without a change?
  */
+import { WAITING_MAX } from '../machines/webhook-delivery.js'
 
 export interface ErrorSpec {
   readonly status: number
@@ -106,8 +107,7 @@ export const errorCatalogue = {
     publicCode: 'invalid_state',
     status: 409,
     retryable: true,
-    message:
-      'So many events of this payment (250) wait for its endpoint already. Nothing was added; send the request again when some have arrived.'
+    message: `So many events of this payment (${WAITING_MAX}) wait for its endpoint already. Nothing was added; send the request again when some have arrived.`
   },
   headers_too_large: {
     publicCode: 'invalid_request',

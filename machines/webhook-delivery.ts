@@ -31,6 +31,11 @@ const STEP_MAX = 100
 /** Payments of the line that follow a success. */
 const FOLLOWERS = 2
 
+/** How long an event can be sent again after its delivery, or after the last attempt that it might have got. */
+export const RETENTION_DAYS = 30
+/** Events of one payment that may wait: bounds memory for a dead endpoint. A hundred refunds need fewer. */
+export const WAITING_MAX = 250
+
 /** Statuses that are about the receiver and not about this event. */
 export const THROTTLING: readonly (number | null)[] = [429, 503]
 

@@ -31,7 +31,10 @@ export interface TestEnvironment {
   sendEvent(merchantId: string): Promise<ListedEvent>
   /** The last events, last sent first. An event that is being sent at this moment is missing. */
   listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
-  /** Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while 250 events of its payment wait. */
+  /**
+   * Null when the merchant has no such event. Rejects once `signal` aborts during the search. Throws `too_many_events` while as
+   * many events of its payment wait as may.
+   */
   replayEvent(merchantId: string, eventId: string, signal: AbortSignal): Promise<ListedEvent | null>
 }
 

@@ -1,5 +1,4 @@
--- Included by the scripts that put a webhook event behind those of its payment; the first one gets its command. At most 250
--- wait, which bounds memory for a dead endpoint: more than those of a hundred refunds.
+-- Included by the scripts that put a webhook event behind those of its payment; the first one gets its command.
 --
 -- keys.events       list     events of the payment
 -- keys.deliveries   stream   commands
@@ -7,6 +6,7 @@
 -- given.place                the payment, as it stands in deliveries
 -- given.event, given.about   the event in its short form, and what it says of its payment: texts of lists, which become parts of
 --                            the list that is stored
+-- given.waitingMax           how many events of a payment may wait
 --
 -- Returns whether it waits; else there is no room.
 local function appendEvent(sinceMs)
@@ -15,8 +15,8 @@ local function appendEvent(sinceMs)
     redis.call('XADD', keys.deliveries, '*', 'e', given.place)
   end
   local waiting = redis.call('RPUSH', keys.events, '[1,' .. sinceMs .. ',' .. given.about .. ',' .. given.event .. ']')
-  if waiting > 250 then
+  if waiting > given.waitingMax then
     redis.call('RPOP', keys.events)
   end
-  return waiting <= 250
+  return waiting <= given.waitingMax
 end

@@ -13,7 +13,6 @@ import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
-import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
 import { type Begin, createBegin } from './beginnings.js'
 import { encodeResult } from './idempotency.js'
@@ -224,9 +223,9 @@ function givenOf(write: Commit, reply: Reply) {
 /** Nothing without a change of status. */
 function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentKey: string) {
   if (statusBefore === payment.progress.status) return {}
-  const { about, short } = encodeWaiting(statusChangeOf(payment, nowMs), payment.terms, traceparent)
-  const { merchantId } = payment.terms
-  return { event: short, about, occurredMs: nowMs, place: encodePlace({ paymentKey, merchantId }) }
+  const { terms } = payment
+  const place = { paymentKey, merchantId: terms.merchantId }
+  return encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent)
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

@@ -14,7 +14,9 @@ export interface DeliveryEntry extends StreamEntry {
   readonly kind: 'deliver' | 'trial'
 }
 
-type Delivery = Pick<DeliveryEntry, 'paymentKey' | 'merchantId' | 'kind'>
+export type Place = Pick<DeliveryEntry, 'paymentKey' | 'merchantId'>
+
+type Delivery = Place & Pick<DeliveryEntry, 'kind'>
 
 const storedDelivery = storedValue<Delivery>('delivery', {
   paymentKey: [required],

@@ -2,9 +2,6 @@
 import type { LoggedState, StatusChange } from '../../machines/status-change.js'
 import { type Attempt, eventIdOf } from './webhook-event.js'
 
-/** How long an event can be sent again after its delivery, or after the last attempt that it might have got. */
-export const RETENTION_DAYS = 30
-
 export interface LoggedEvent {
   readonly merchantId: string
   readonly eventId: string

@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { paymentStatuses, shownFailures } from '../../machines/model.js'
 import type { EventTerms, StatusChange } from '../../machines/status-change.js'
-import type { Delivery } from '../../machines/webhook-delivery.js'
+import { type Delivery, WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import {
@@ -21,6 +21,7 @@ import {
   storedValue,
   wholeList
 } from '../stored-fields.js'
+import { encodePlace, type Place } from './delivery-entry.js'
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -136,17 +137,20 @@ export const encodeConcluded = concludedEvent.encode
 /** Reads what `encodeConcluded` wrote. Throws as `storedValue` does. */
 export const decodeConcluded = concludedEvent.decode
 
-/**
- * The parts of an event that waits, for the script that stores it and adds since when (includes/append_event.lua): what it
- * says of its payment, and its short form.
- */
+/** What append_event.lua, which adds since when the event waits, and the scripts that include it are given of an event. */
 export function encodeWaiting(
   change: StatusChange,
   terms: EventTerms,
+  payment: Place,
   traceparent: string | null = null
-): { readonly about: string; readonly short: string } {
-  const about = JSON.stringify(storedAbout.encode(aboutOf(terms, traceparent)))
-  return { about, short: encodeChange(change) }
+) {
+  return {
+    event: encodeChange(change),
+    about: JSON.stringify(storedAbout.encode(aboutOf(terms, traceparent))),
+    occurredMs: change.occurredAtMs,
+    place: encodePlace(payment),
+    waitingMax: WAITING_MAX
+  }
 }
 
 /** An event that is not delivered yet. */

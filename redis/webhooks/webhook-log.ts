@@ -1,7 +1,7 @@
 /**
  * The log of webhook events, for operators: where an event is, what was tried, and how it is sent again.
  *
- * Delivered and undeliverable events are kept for 30 days (logged-event.ts). An event that is sent again has the same bytes and
+ * Delivered and undeliverable events are kept for `RETENTION_DAYS`. An event that is sent again has the same bytes and
  * stands behind the others of its payment. It is due by the clock of Redis: that of an operator's machine may be wrong.
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
@@ -21,7 +21,7 @@ import { decodeConcluded, decodeQueued, encodeWaiting, timeOfEvent } from './web
 
 const replayWebhook = defineNamedScript<{
   keys: 'events' | 'deliveries' | 'undeliverable'
-  given: { event: string; about: string; occurredMs: number; place: string; nowMs: number; listed: string | undefined }
+  given: ReturnType<typeof encodeWaiting> & { nowMs: number; listed: string | undefined }
 }>('replay_webhook')
 
 /** Events that one command asks for or removes. */
@@ -225,22 +225,11 @@ export class WebhookLog {
         const paymentKey = paymentKeyOf(change.paymentId)
         const terms = loaded[index]
         if (terms === undefined) return 0
-        const { about, short } = encodeWaiting(change, terms)
+        const event = encodeWaiting(change, terms, { paymentKey, merchantId })
         return replayWebhook(
           this.#redis,
-          {
-            events: keys.webhookEvents(partition, paymentKey),
-            deliveries: keys.deliveries(partition),
-            undeliverable
-          },
-          {
-            event: short,
-            about,
-            occurredMs: change.occurredAtMs,
-            place: encodePlace({ paymentKey, merchantId }),
-            nowMs,
-            listed: (state === 'undeliverable' && listed) || undefined
-          }
+          { events: keys.webhookEvents(partition, paymentKey), deliveries: keys.deliveries(partition), undeliverable },
+          { ...event, nowMs, listed: (state === 'undeliverable' && listed) || undefined }
         )
       })
       for (const answer of await Promise.all(answers)) sent += Number(answer)

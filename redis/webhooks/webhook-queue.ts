@@ -4,7 +4,14 @@
  * A payment with events has one command in the stream of its partition, or stands in the line of its merchant's endpoint: until its
  * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
-import { type Conclusion, type Delivery, type Failing, spanMs, stepOfLine } from '../../machines/webhook-delivery.js'
+import {
+  type Conclusion,
+  type Delivery,
+  type Failing,
+  RETENTION_DAYS,
+  spanMs,
+  stepOfLine
+} from '../../machines/webhook-delivery.js'
 import { requeueCommand, requeueEntry, type WorkKind } from '../commands/command-stream.js'
 import { encodeLetter } from '../commands/stored-letter.js'
 import type { Redis } from '../connection/connections.js'
@@ -13,7 +20,6 @@ import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { DamagedValue, required, storedValue } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
-import { RETENTION_DAYS } from './logged-event.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { type Attempt, decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
 

@@ -1,8 +1,9 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import type { Command } from 'commander'
 import { type LoggedState, loggedStates as states } from '../../machines/status-change.js'
+import { RETENTION_DAYS, WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { unreplicated } from '../../redis/connection/writes.js'
-import { byTime, type LoggedEvent, RETENTION_DAYS } from '../../redis/webhooks/logged-event.js'
+import { byTime, type LoggedEvent } from '../../redis/webhooks/logged-event.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { type Replayed, WebhookLog } from '../../redis/webhooks/webhook-log.js'
@@ -159,7 +160,7 @@ function replayed({ sent, left }: Replayed): Output {
   const lines = [`${sent} event${sent === 1 ? '' : 's'} will be sent again.`]
   if (left > 0) {
     lines.push(
-      `${left} stay as they are: 250 events of their payment wait already, or the payment is gone. Repeat this when those have arrived.`
+      `${left} stay as they are: ${WAITING_MAX} events of their payment wait already, or the payment is gone. Repeat this when those have arrived.`
     )
   }
   return { json: { replayed: sent, left }, text: lines.join('\n') }

@@ -108,6 +108,7 @@ function commitSteps(random: Random): Step[] {
   const score = random.between(0, 20)
   const version = String(random.between(1, 6))
   const some = <T>(value: T): T | undefined => random.pick([value, undefined])
+  const waiting = { about: '[9,"r"]', occurredMs: score, waitingMax: random.between(1, 3) }
   return [
     batch('remove_payments', [
       {
@@ -137,7 +138,7 @@ function commitSteps(random: Random): Step[] {
         },
         ...{ group: 'payments', ends: some(entry), begins: some(entry), consumer, mustBeOpen: some(true) },
         ...{ result: some('[2,"r"]'), channel: some('c'), reply: 'r' },
-        ...random.pick<Given>([{}, { event: '[1]', about: '[9,"r"]', occurredMs: score, place: 'm' }])
+        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm' }])
       }
     )
   ]
@@ -150,6 +151,7 @@ export function webhookSteps(random: Random): Steps {
   const score = random.between(0, 20)
   const some = <T>(value: T): T | undefined => random.pick([value, undefined])
   const short = `[${one('event')}]`
+  const waiting = { about: '[9,"r"]', occurredMs: score, waitingMax: random.between(1, 3) }
   const [event, record] = [`[1,${score},[9,"r"],${short}]`, `[1,${short}]`]
   const failing = random.pick([undefined, undefined, '[1,1,1]', '[1,5,1,9]'])
   const given = {
@@ -185,7 +187,7 @@ export function webhookSteps(random: Random): Steps {
     named(
       'replay_webhook',
       { events, deliveries: STREAM, undeliverable: 'given up' },
-      { event: short, about: '[9,"r"]', occurredMs: score, place, nowMs: score, listed: some(record) }
+      { ...waiting, event: short, place, nowMs: score, listed: some(record) }
     ),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],

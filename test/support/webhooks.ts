@@ -153,8 +153,8 @@ export function storedWaiting(
   terms: EventTerms,
   { traceparent = null, sinceMs = START_MS }: { traceparent?: string | null; sinceMs?: number } = {}
 ): string {
-  const { about, short } = encodeWaiting(change, terms, traceparent)
-  return `[${FORMAT},${sinceMs},${about},${short}]`
+  const { about, event } = encodeWaiting(change, terms, { paymentKey: '', merchantId: '' }, traceparent)
+  return `[${FORMAT},${sinceMs},${about},${event}]`
 }
 
 /** Of events that are not about operations. */

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import type { OperationResult } from '../../../machines/payment/decide.js'
 import { statusChangeOf } from '../../../machines/status-change.js'
+import { WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { decodeReply } from '../../../redis/commands/replies.js'
 import { connect, disconnect } from '../../../redis/connection/connections.js'
@@ -197,7 +198,7 @@ describe('a commit', () => {
     it('are listed as undeliverable behind as many as may wait', async () => {
       await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
       const { payment } = await accepted()
-      const waiting = Array.from({ length: 250 }, (_, n) => `${n} event`)
+      const waiting = Array.from({ length: WAITING_MAX }, (_, n) => `${n} event`)
       await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKeyOf(payment.terms.id)), ...waiting)
       const next = captured(payment)
       await commits().commit(write(next), PARTITION)

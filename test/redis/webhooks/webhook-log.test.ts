@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { noTexts } from '../../../machines/merchant-text-rules.js'
 import { newPayment } from '../../../machines/model.js'
 import type { StatusChange } from '../../../machines/status-change.js'
-import type { Conclusion } from '../../../machines/webhook-delivery.js'
+import { type Conclusion, WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
@@ -263,8 +263,8 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   it('stay what they are where too many events of their payment wait already', async () => {
     const change = aChange(START_MS)
     await giveUp([change])
-    const others = Array.from({ length: 251 }, (_, n) => ({ change: { ...change, version: 10 + n } }))
-    expect(await eventLog().append(MERCHANT, others, START_MS)).to.deep.equal({ sent: 250, left: 1 })
+    const others = Array.from({ length: WAITING_MAX + 1 }, (_, n) => ({ change: { ...change, version: 10 + n } }))
+    expect(await eventLog().append(MERCHANT, others, START_MS)).to.deep.equal({ sent: WAITING_MAX, left: 1 })
     const event = await eventLog().find(eventIdOf(change), [MERCHANT])
     if (event === null) throw new Error('unreachable')
     for (const one of [event, { ...event, state: 'delivered' } as const])

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { webhooks } from '../../../client/index.js'
 import { type ErrorSpec, errorCatalogue } from '../../../contract/errors.js'
 import { declineReasons } from '../../../machines/declines.js'
+import { RETENTION_DAYS, WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import { type Config, keyFilesOf, readConfig } from '../../../runtime/config.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
@@ -110,6 +111,15 @@ describe('defaults in the sentences of the docs', () => {
       expect(figuresIn(words)).to.deep.equal(wanted)
     })
   }
+})
+
+describe('docs/WEBHOOKS.md', () => {
+  const page = readFileSync('docs/WEBHOOKS.md', 'utf8')
+
+  it('states how many events of a payment may wait, and for how long others are kept', () => {
+    expect(page).to.contain(`**More than ${WAITING_MAX} waiting events of one payment**`)
+    expect(page).to.contain(`kept for another ${RETENTION_DAYS} days`)
+  })
 })
 
 /** `5 min and each hour` is 300000, 3600000; a number without a unit stands for itself. */

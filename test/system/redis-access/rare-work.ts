@@ -4,6 +4,7 @@
  */
 import { Registry } from 'prom-client'
 import { testChange } from '../../../machines/status-change.js'
+import { WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import type { StreamEntry } from '../../../redis/commands/command-entry.js'
 import {
   createCommandQueue,
@@ -89,7 +90,7 @@ function rejectUnlessUnconfirmed(error: unknown): void {
 /** As many events of a payment wait as may. */
 async function fillEvents(admin: Redis, paymentId: string): Promise<void> {
   const list = keys.webhookEvents(PARTITION, paymentKeyOf(paymentId))
-  await admin.rpush(list, ...Array<string>(250).fill('1 x y'))
+  await admin.rpush(list, ...Array<string>(WAITING_MAX).fill('1 x y'))
 }
 
 const replay: Work = async (redis, admin) => {
