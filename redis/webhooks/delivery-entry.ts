@@ -6,42 +6,41 @@ import type { StreamEntry } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
-export interface DeliveryEntry extends StreamEntry {
+/** A payment in the line of an endpoint. */
+export interface Place {
   /** Payment key of the payment. */
   readonly paymentKey: string
   readonly merchantId: string
+}
+
+interface DeliveryCommand extends Place {
   /** `trial`: sent although the endpoint rests. */
   readonly kind: 'deliver' | 'trial'
 }
 
-export type Place = Pick<DeliveryEntry, 'paymentKey' | 'merchantId'>
+export interface DeliveryEntry extends StreamEntry, DeliveryCommand {}
 
-type Delivery = Place & Pick<DeliveryEntry, 'kind'>
-
-const storedDelivery = storedValue<Delivery>('delivery', {
+const storedDelivery = storedValue<DeliveryCommand>('delivery', {
   paymentKey: [required],
   merchantId: [required],
   kind: ['deliver', numbered(['deliver', 'trial'])]
 })
 
-/** How a payment stands in the line of its endpoint. */
-export function encodePlace({ paymentKey, merchantId }: Omit<Delivery, 'kind'>): string {
+export function encodePlace({ paymentKey, merchantId }: Place): string {
   return storedDelivery.encode({ paymentKey, merchantId, kind: 'deliver' })
 }
 
-/** Reads what `encodePlace` wrote. Throws as `storedValue` does. */
-export function decodePlace(text: string): Omit<Delivery, 'kind'> {
-  return storedDelivery.decode(text)
-}
+/** Reads a place, or the text of a command. Throws as `storedValue` does. */
+export const decodePlace: (text: string) => Place = storedDelivery.decode
 
 /** The fields of a stream entry. */
-export function encodeDelivery({ paymentKey, merchantId, kind }: Delivery): string[] {
-  return ['e', storedDelivery.encode({ paymentKey, merchantId, kind })]
+export function encodeDelivery(delivery: DeliveryCommand): string[] {
+  return ['e', storedDelivery.encode(delivery)]
 }
 
 /** Reads an entry. Throws as `storedValue` does. */
-export function decodeDelivery({ entryId, partition, fields, consumer, delivery }: StreamEntry): DeliveryEntry {
-  const text = fieldsOf(fields).get('e')
-  if (text === undefined) throw new DamagedValue(`The stream entry ${entryId} is not the command of a delivery.`)
-  return { partition, entryId, fields, consumer, delivery, ...storedDelivery.decode(text) }
+export function decodeDelivery(entry: StreamEntry): DeliveryEntry {
+  const text = fieldsOf(entry.fields).get('e')
+  if (text === undefined) throw new DamagedValue(`The stream entry ${entry.entryId} is not the command of a delivery.`)
+  return { ...entry, ...storedDelivery.decode(text) }
 }

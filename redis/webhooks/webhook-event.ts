@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { paymentStatuses, shownFailures } from '../../machines/model.js'
 import type { EventTerms, StatusChange } from '../../machines/status-change.js'
-import { type Delivery, WAITING_MAX } from '../../machines/webhook-delivery.js'
+import { WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import {
@@ -106,32 +106,30 @@ const aboutOf = ({ amountCents, externalReference }: EventTerms, traceparent: st
   traceparent
 })
 
-interface WaitingEvent {
-  readonly sinceMs: number
-  readonly about: About
+/** An event with its attempts, the oldest first. commit.lua writes an undeliverable one without any. */
+export interface TriedEvent {
   readonly change: StatusChange
-  /** The failed ones. */
+  /** Of one that waits, the failed ones; of one that was given up, the last one. */
   readonly attempts: readonly Attempt[]
 }
+
+interface WaitingEvent extends TriedEvent {
+  /** When it was created or replayed. */
+  readonly sinceMs: number
+  readonly about: About
+}
+
+const triedTable = { change: [required, storedChange], attempts: [[], storedAttempts] } as const
 
 const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
   sinceMs: [required],
   about: [required, storedAbout],
-  change: [required, storedChange],
-  attempts: [[], storedAttempts]
+  ...triedTable
 })
 
-/** An event that was delivered or given up. append_event.lua writes one without attempts. */
-export interface EndedDelivery {
-  readonly change: StatusChange
-  readonly attempts: readonly Attempt[]
-}
+const concludedEvent = storedValue<TriedEvent>('webhook event of the log', triedTable)
 
-const concludedEvent = storedValue<EndedDelivery>('webhook event of the log', {
-  change: [required, storedChange],
-  attempts: [[], storedAttempts]
-})
-
+/** How an event is stored that was delivered or given up. */
 export const encodeConcluded = concludedEvent.encode
 
 /** Reads what `encodeConcluded` wrote. Throws as `storedValue` does. */
@@ -153,42 +151,22 @@ export function encodeWaiting(
   }
 }
 
-/** An event that is not delivered yet. */
-export interface QueuedEvent {
+/** An event that is not delivered yet. `traceparent`: of the step that made the change; null: it was not recorded. */
+export interface QueuedEvent extends Omit<WaitingEvent, 'about'>, Pick<About, 'traceparent'> {
   readonly eventId: string
-  readonly change: StatusChange
   readonly terms: EventTerms
-  /** The step that made the change; null: it was not recorded. */
-  readonly traceparent: string | null
-  /** The failed ones; they are stored with the first event of a payment. */
-  readonly attempts: readonly Attempt[]
-  readonly delivery: Delivery
 }
 
 /** Reads an event that waits. Throws as `storedValue` does. */
 export function decodeQueued(stored: string): QueuedEvent {
   const {
-    sinceMs,
     about: { traceparent, ...terms },
-    change,
-    attempts
+    ...event
   } = waitingEvent.decode(stored)
-  return {
-    eventId: eventIdOf(change),
-    change,
-    terms,
-    traceparent,
-    attempts,
-    delivery: { attempts: attempts.length, sinceMs }
-  }
+  return { eventId: eventIdOf(event.change), terms, traceparent, ...event }
 }
 
 /** An event as it is stored after one more failed attempt. */
-export function encodeFailed({ change, terms, traceparent, attempts, delivery }: QueuedEvent, last: Attempt) {
-  return waitingEvent.encode({
-    sinceMs: delivery.sinceMs,
-    about: aboutOf(terms, traceparent),
-    change,
-    attempts: [...attempts, last]
-  })
+export function encodeFailed({ terms, traceparent, ...event }: QueuedEvent, last: Attempt): string {
+  return waitingEvent.encode({ ...event, about: aboutOf(terms, traceparent), attempts: [...event.attempts, last] })
 }

@@ -265,8 +265,8 @@ export class WebhookLog {
     const { paymentKey, merchantId } = found
     const partition = this.#partitionOf(merchantId)
     for (const stored of await this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1)) {
-      for (const { change, attempts, delivery } of readable(stored, decodeQueued)) {
-        const atMs = attempts.at(-1)?.atMs ?? delivery.sinceMs
+      for (const { change, attempts, sinceMs } of readable(stored, decodeQueued)) {
+        const atMs = attempts.at(-1)?.atMs ?? sinceMs
         yield { ...loggedEvent(merchantId, 'waiting', change), attempts, atMs, nextAttemptAtMs: dueMs }
       }
     }

@@ -216,11 +216,10 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
 function queuedOf(stored: string): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
   try {
     const event = decodeQueued(stored)
-    return { event, damage: '', delivery: event.delivery }
+    return { event, damage: '', delivery: { attempts: event.attempts.length, sinceMs: event.sinceMs } }
   } catch (error) {
-    if (error instanceof DamagedValue)
-      return { event: null, damage: error.message, delivery: { attempts: 0, sinceMs: 0 } }
-    throw error
+    if (!(error instanceof DamagedValue)) throw error
+    return { event: null, damage: error.message, delivery: { attempts: 0, sinceMs: 0 } }
   }
 }
 

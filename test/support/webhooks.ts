@@ -13,9 +13,9 @@ import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/we
 import {
   decodeConcluded,
   decodeQueued,
-  type EndedDelivery,
   encodeWaiting,
-  type QueuedEvent
+  type QueuedEvent,
+  type TriedEvent
 } from '../../redis/webhooks/webhook-event.js'
 import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
@@ -208,7 +208,7 @@ export interface DeliveryRig {
   noneRemains(merchantId: string): Promise<unknown>
   undeliverable(merchantId: string): Promise<StatusChange[]>
   /** What was given up or delivered, with its attempts. */
-  concluded(merchantId: string): Promise<EndedDelivery[]>
+  concluded(merchantId: string): Promise<TriedEvent[]>
   /** The first waiting event of each payment. */
   waiting(merchantId: string): Promise<(QueuedEvent & { readonly dueMs: number })[]>
 }
@@ -230,7 +230,7 @@ export function useDelivery(): DeliveryRig {
     stops.push(() => started.stop())
     return started
   }
-  const given = async (merchantId: string): Promise<EndedDelivery[]> =>
+  const given = async (merchantId: string): Promise<TriedEvent[]> =>
     (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeConcluded)
   return {
     test,

@@ -189,7 +189,7 @@ describe('a commit', () => {
         statusChangeOf(last, CREATED_MS)
       ])
       // By the clock of Redis: that of the test environment may have been moved.
-      expect(Math.abs((stored[0]?.delivery.sinceMs ?? 0) - Date.now())).to.be.below(10_000)
+      expect(Math.abs((stored[0]?.sinceMs ?? 0) - Date.now())).to.be.below(10_000)
       expect((await commands()).map(([, fields]) => fields)).to.deep.equal([
         encodeDelivery({ paymentKey: paymentKeyOf(payment.terms.id), merchantId: MERCHANT, kind: 'deliver' })
       ])

@@ -155,7 +155,7 @@ describe('records that are stored somewhere', () => {
       change,
       traceparent: null,
       attempts: [{ atMs: 5, status: 503, durationMs: 7, note: 'no' }],
-      delivery: { attempts: 1, sinceMs: 1_767_355_200_500 }
+      sinceMs: 1_767_355_200_500
     })
     const { refunds } = samples.refundFailed.progress
     const failed = `[1,"${COMPACT}",7,"refunding",900,100,1767355200123,[3,2,50,"r 1"],"provider_rejected",[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]]`
