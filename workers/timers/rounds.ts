@@ -13,7 +13,7 @@ import type { Redis } from '../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
-import { fireLines } from '../../redis/webhooks/webhook-queue.js'
+import { fireLines } from '../../redis/webhooks/webhook-lines.js'
 
 /**
  * Fires as many wake-ups of a kind as the pace allows. Returns the number of commands written. Partitions share alike: one

@@ -1,6 +1,6 @@
 /** The metrics of `webhooks`. */
 import { type Registry, register } from 'prom-client'
-import type { DeliveryBacklog } from '../../redis/webhooks/webhook-queue.js'
+import type { DeliveryBacklog } from '../../redis/webhooks/webhook-lines.js'
 import { metricsIn, publishFigures } from '../../runtime/metrics.js'
 
 /** The outcome of an attempt, as a label. */

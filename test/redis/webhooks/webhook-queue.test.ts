@@ -4,12 +4,11 @@ import { ensureGroups, readCommands, requeueCommand } from '../../../redis/comma
 import { keys, newPaymentId } from '../../../redis/keys.js'
 import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'
+import { deliveryBacklog, fireLines } from '../../../redis/webhooks/webhook-lines.js'
 import {
   createWebhookQueue,
-  deliveryBacklog,
   deliveryWork,
   type FirstEvent,
-  fireLines,
   type Result
 } from '../../../redis/webhooks/webhook-queue.js'
 import { useRedis } from '../../support/redis.js'
