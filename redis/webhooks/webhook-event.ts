@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto'
 import { paymentStatuses, shownFailures } from '../../machines/model.js'
-import type { EventTerms, StatusChange } from '../../machines/status-change.js'
+import type { EventTerms, LoggedState, StatusChange } from '../../machines/status-change.js'
 import { WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
@@ -169,4 +169,34 @@ export function decodeQueued(stored: string): QueuedEvent {
 /** An event as it is stored after one more failed attempt. */
 export function encodeFailed({ terms, traceparent, ...event }: QueuedEvent, last: Attempt): string {
   return waitingEvent.encode({ ...event, about: aboutOf(terms, traceparent), attempts: [...event.attempts, last] })
+}
+
+/** An event as the log shows it. */
+export interface LoggedEvent extends TriedEvent {
+  readonly merchantId: string
+  readonly eventId: string
+  readonly state: LoggedState
+  /** When it was sent last; of one that was not, since when it waits (ms). */
+  readonly atMs: number
+  /** Null: it does not wait for one. */
+  readonly nextAttemptAtMs: number | null
+  /** As what it is listed as undeliverable; null: it is not. */
+  readonly listed: string | null
+}
+
+/** `sinceMs`: since when it waits, or is delivered. Without a fourth argument nothing is known of the event but its state. */
+export function loggedEvent(
+  merchantId: string,
+  state: LoggedState,
+  change: StatusChange,
+  known: Partial<LoggedEvent> & { readonly sinceMs?: number } = {}
+): LoggedEvent {
+  const { sinceMs = change.occurredAtMs, attempts = [], nextAttemptAtMs = null, listed = null } = known
+  const atMs = attempts.at(-1)?.atMs ?? sinceMs
+  return { merchantId, eventId: eventIdOf(change), state, change, attempts, atMs, nextAttemptAtMs, listed }
+}
+
+/** In the order in which events occurred. */
+export function byTime(one: LoggedEvent, other: LoggedEvent): number {
+  return one.change.occurredAtMs - other.change.occurredAtMs || one.change.version - other.change.version
 }

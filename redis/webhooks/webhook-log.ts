@@ -6,7 +6,7 @@
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
-import { isTestChange, type LoggedState, type StatusChange, testTerms } from '../../machines/status-change.js'
+import { isTestChange, type LoggedState, loggedStates, testTerms } from '../../machines/status-change.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
@@ -15,9 +15,16 @@ import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
-import { decodePlace, encodePlace } from './delivery-entry.js'
-import { byTime, type LoggedEvent, loggedEvent } from './logged-event.js'
-import { decodeConcluded, decodeQueued, encodeWaiting, timeOfEvent } from './webhook-event.js'
+import { decodePlace, encodePlace, type Place } from './delivery-entry.js'
+import {
+  byTime,
+  decodeConcluded,
+  decodeQueued,
+  encodeWaiting,
+  type LoggedEvent,
+  loggedEvent,
+  timeOfEvent
+} from './webhook-event.js'
 
 const replayWebhook = defineNamedScript<{
   keys: 'events' | 'deliveries' | 'undeliverable'
@@ -40,7 +47,7 @@ export interface Replayed {
 }
 
 /** What is put behind the events of a payment; of an undeliverable one also as what it is listed. */
-type Appended = Pick<LoggedEvent, 'change'> & Partial<Pick<LoggedEvent, 'state' | 'listed'>>
+type Appended = Pick<LoggedEvent, 'change'> & Partial<Pick<LoggedEvent, 'listed'>>
 
 export class WebhookLog {
   readonly #redis: Redis
@@ -64,52 +71,41 @@ export class WebhookLog {
    */
   async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
     const line = keys.webhookLine(this.#partitionOf(merchantId), merchantId)
-    for (let skip = 0; skip < max; skip += PAGE) {
+    const read = async (skip: number): Promise<[string, string][]> => {
       const page = await this.#redis.zrevrange(line, skip, Math.min(skip + PAGE, max) - 1, 'WITHSCORES')
-      const places = [...fieldsOf(page)]
-      for (const [place, dueMs] of places) yield* this.#waitingOf(place, Number(dueMs))
-      if (places.length < PAGE) return
+      return [...fieldsOf(page)]
+    }
+    for await (const [place, dueMs] of inPages(read)) {
+      for (const found of readable(place, decodePlace)) yield* this.#waitingOf(found, Number(dueMs))
     }
   }
 
   /** What is being sent, or waits for a `webhooks` process, and what stands behind it. To send it again now does nothing. */
   async *beingSent(merchantId: string): AsyncGenerator<LoggedEvent> {
     const stream = keys.deliveries(this.#partitionOf(merchantId))
-    for (let from = '-'; ; ) {
-      const page = await this.#redis.xrange(stream, from, '+', 'COUNT', PAGE)
-      for (const [, fields] of page) {
-        const place = fieldsOf(fields).get('e') ?? ''
-        if (readable(place, decodePlace)[0]?.merchantId === merchantId) yield* this.#waitingOf(place, null)
-      }
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE) return
-      from = `(${last[0]}`
+    const read = (_: number, last?: StoredEntry) => this.#redis.xrange(stream, after(last, '-'), '+', 'COUNT', PAGE)
+    for await (const [, fields] of inPages(read)) {
+      for (const found of readable(fieldsOf(fields).get('e') ?? '', decodePlace))
+        if (found.merchantId === merchantId) yield* this.#waitingOf(found, null)
     }
   }
 
-  /** What was given up of what occurred since a time, oldest first. */
-  async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<LoggedEvent> {
+  /** What was given up of what occurred since a time, and until another one, oldest first. */
+  async *undeliverable(merchantId: string, sinceMs: number, untilMs = ALL): AsyncGenerator<LoggedEvent> {
     const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
-    for (let skip = 0; ; skip += PAGE) {
-      const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
-      for (const text of page) yield* this.#readable(text, merchantId, 'undeliverable')
-      if (page.length < PAGE) return
-    }
+    const until = untilMs === ALL ? '+inf' : untilMs
+    const read = (skip: number) => this.#redis.zrangebyscore(list, sinceMs, until, 'LIMIT', skip, PAGE)
+    for await (const text of inPages(read)) yield* undeliverableIn(merchantId, text)
   }
 
   /** What was delivered since a time, in the order of delivery, or the last first. */
   async *delivered(merchantId: string, sinceMs: number, isReversed = false): AsyncGenerator<LoggedEvent> {
     const journal = keys.webhookJournal(this.#partitionOf(merchantId), merchantId)
-    for (let from = isReversed ? '+' : String(sinceMs); ; ) {
-      const page = isReversed
-        ? await this.#redis.xrevrange(journal, from, sinceMs, 'COUNT', PAGE)
-        : await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
-      for (const [id, [, text = '']] of page)
-        yield* this.#readable(text, merchantId, 'delivered', Number.parseInt(id, 10))
-      const last = page[page.length - 1]
-      if (last === undefined || page.length < PAGE) return
-      from = `(${last[0]}`
-    }
+    const read = (_: number, last?: StoredEntry) =>
+      isReversed
+        ? this.#redis.xrevrange(journal, after(last, '+'), sinceMs, 'COUNT', PAGE)
+        : this.#redis.xrange(journal, after(last, sinceMs), '+', 'COUNT', PAGE)
+    for await (const entry of inPages(read)) yield* deliveredIn(merchantId, entry)
   }
 
   /**
@@ -122,16 +118,11 @@ export class WebhookLog {
       this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
       this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
     ])
-    const found = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
-    for (const [id, [, text = '']] of sent)
-      found.push(...this.#readable(text, merchantId, 'delivered', Number.parseInt(id, 10)))
+    const found = given.flatMap(text => undeliverableIn(merchantId, text))
+    found.push(...sent.flatMap(entry => deliveredIn(merchantId, entry)))
     for await (const event of this.waiting(merchantId, count + SPARE)) found.push(event)
     // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
-    found.sort((one, other) => other.atMs - one.atMs)
-    // An event that was replayed is in the journal twice, or waits again.
-    const once = new Map<string, LoggedEvent>()
-    for (const event of found) if (!once.has(event.eventId)) once.set(event.eventId, event)
-    return [...once.values()].slice(0, count)
+    return once(found.sort((one, other) => other.atMs - one.atMs)).slice(0, count)
   }
 
   /**
@@ -144,19 +135,22 @@ export class WebhookLog {
     merchantIds: readonly string[],
     { max = ALL, signal }: { readonly max?: number; readonly signal?: AbortSignal } = {}
   ): Promise<LoggedEvent | null> {
-    const partition = partitionOfPayment(eventId)
     const atMs = timeOfEvent(eventId)
-    for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
-      const list = keys.webhookUndeliverable(partition, merchantId)
-      const given = await this.#redis.zrangebyscore(list, atMs, atMs)
-      const listed = given.flatMap(text => this.#readable(text, merchantId, 'undeliverable'))
-      for (const event of listed) if (event.eventId === eventId) return event
+    const merchants = merchantIds.filter(id => this.#partitionOf(id) === partitionOfPayment(eventId))
+    const lists = merchants.flatMap(merchantId => [
+      this.undeliverable(merchantId, atMs, atMs),
+      this.waiting(merchantId, max),
+      this.delivered(merchantId, atMs),
       // The test environment's time can be ahead of the journal's: then the event is among the last ones.
-      const [since, last] = [this.delivered(merchantId, atMs), this.delivered(merchantId, 0, true)]
-      const sent = max === ALL ? [this.beingSent(merchantId)] : []
-      for (const list of [this.waiting(merchantId, max), since, last, ...sent]) {
-        const found = await findIn(list, eventId, max, signal)
-        if (found !== null) return found
+      this.delivered(merchantId, 0, true),
+      ...(max === ALL ? [this.beingSent(merchantId)] : [])
+    ])
+    for (const list of lists) {
+      let count = 0
+      for await (const event of list) {
+        signal?.throwIfAborted()
+        if (event.eventId === eventId) return event
+        if (++count >= max) break
       }
     }
     return null
@@ -164,38 +158,28 @@ export class WebhookLog {
 
   /** Sends an event again; one that waits is due at once. */
   async replay(event: LoggedEvent): Promise<Replayed> {
-    const { merchantId, state, change } = event
-    if (state === 'waiting') {
-      await this.#hurry(merchantId, change)
-      return { sent: 1, left: 0 }
-    }
-    return await this.append(merchantId, [event], await serverTimeMs(this.#redis))
+    return await this.#sendAgain(event.merchantId, [event])
   }
 
   /** Sends again all that occurred since a time, in its order. */
   async replaySince(merchantId: string, sinceMs: number, states: readonly LoggedState[]): Promise<Replayed> {
-    const events: LoggedEvent[] = []
-    const note = (event: LoggedEvent): void => {
-      if (event.change.occurredAtMs >= sinceMs) events.push(event)
+    const lists = {
+      waiting: this.waiting(merchantId),
+      undeliverable: this.undeliverable(merchantId, sinceMs),
+      delivered: this.delivered(merchantId, sinceMs)
     }
-    if (states.includes('waiting')) for await (const event of this.waiting(merchantId)) note(event)
-    if (states.includes('undeliverable')) for await (const event of this.undeliverable(merchantId, sinceMs)) note(event)
-    if (states.includes('delivered')) for await (const event of this.delivered(merchantId, sinceMs)) note(event)
-    // An event that was replayed before is in the journal twice, or in the journal and waiting: then it only waits.
-    const wanted = new Map<string, LoggedEvent>()
-    for (const event of events.sort(byTime)) if (!wanted.has(event.eventId)) wanted.set(event.eventId, event)
-    const waiting = [...wanted.values()].filter(event => event.state === 'waiting')
-    for (const event of waiting) await this.#hurry(merchantId, event.change)
-    // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
-    const others = [...wanted.values()].filter(event => event.state !== 'waiting')
-    const { sent, left } = await this.append(merchantId, others, await serverTimeMs(this.#redis))
-    return { sent: waiting.length + sent, left }
+    const events: LoggedEvent[] = []
+    // In this order: one that was replayed before is in the journal as well, and counts as what it is now.
+    for (const state of loggedStates.filter(one => states.includes(one))) {
+      for await (const event of lists[state]) if (event.change.occurredAtMs >= sinceMs) events.push(event)
+    }
+    return await this.#sendAgain(merchantId, once(events.sort(byTime)))
   }
 
   /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
-  async discard(merchantId: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> {
+  async discard(merchantId: string, beforeMs?: number): Promise<number> {
     const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
-    const until = Number.isFinite(beforeMs) ? `(${beforeMs}` : '+inf'
+    const until = beforeMs === undefined ? '+inf' : `(${beforeMs}`
     let count = 0
     for (let page = ['']; page.length > 0; ) {
       page = await this.#redis.zrangebyscore(list, '-inf', until, 'LIMIT', 0, PAGE)
@@ -210,80 +194,94 @@ export class WebhookLog {
    */
   async append(merchantId: string, events: readonly Appended[], nowMs: number): Promise<Replayed> {
     const partition = this.#partitionOf(merchantId)
-    const undeliverable = keys.webhookUndeliverable(partition, merchantId)
+    const common = {
+      deliveries: keys.deliveries(partition),
+      undeliverable: keys.webhookUndeliverable(partition, merchantId)
+    }
     let sent = 0
     for (let start = 0; start < events.length; start += PAGE) {
       const page = events.slice(start, start + PAGE)
-      const loading = page.map(async ({ change }) => {
-        if (isTestChange(change)) return testTerms
-        const payment = await this.#payments.load(partition, paymentKeyOf(change.paymentId))
-        return payment?.terms
-      })
+      const loading = page.map(async ({ change }) =>
+        isTestChange(change) ? testTerms : (await this.#payments.load(partition, paymentKeyOf(change.paymentId)))?.terms
+      )
       // All are loaded first: the events of a payment keep their order.
       const loaded = await Promise.all(loading)
-      const answers = page.map(({ change, state, listed }, index) => {
-        const paymentKey = paymentKeyOf(change.paymentId)
+      const answers = page.map(({ change, listed }, index) => {
         const terms = loaded[index]
         if (terms === undefined) return 0
+        const paymentKey = paymentKeyOf(change.paymentId)
         const event = encodeWaiting(change, terms, { paymentKey, merchantId })
-        return replayWebhook(
-          this.#redis,
-          { events: keys.webhookEvents(partition, paymentKey), deliveries: keys.deliveries(partition), undeliverable },
-          { ...event, nowMs, listed: (state === 'undeliverable' && listed) || undefined }
-        )
+        const scriptKeys = { ...common, events: keys.webhookEvents(partition, paymentKey) }
+        return replayWebhook(this.#redis, scriptKeys, { ...event, nowMs, listed: listed ?? undefined })
       })
       for (const answer of await Promise.all(answers)) sent += Number(answer)
     }
     return { sent, left: events.length - sent }
   }
 
+  /** Delivered and undeliverable events go in one list, so that the events of a payment keep their order. */
+  async #sendAgain(merchantId: string, events: readonly LoggedEvent[]): Promise<Replayed> {
+    const partition = this.#partitionOf(merchantId)
+    const nowMs = await serverTimeMs(this.#redis)
+    const waiting = events.filter(({ state }) => state === 'waiting')
+    // An endpoint that rests is not asked more often for it.
+    for (const { change } of waiting) {
+      const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId })
+      await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
+      await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
+    }
+    const others = events.filter(({ state }) => state !== 'waiting')
+    const { sent, left } = await this.append(merchantId, others, nowMs)
+    return { sent: waiting.length + sent, left }
+  }
+
+  /** The events of a payment that waits. `dueMs` null: they are being sent. */
+  async *#waitingOf({ paymentKey, merchantId }: Place, dueMs: number | null): AsyncGenerator<LoggedEvent> {
+    const list = keys.webhookEvents(this.#partitionOf(merchantId), paymentKey)
+    for (const stored of await this.#redis.lrange(list, 0, -1)) {
+      for (const { change, attempts, sinceMs } of readable(stored, decodeQueued))
+        yield loggedEvent(merchantId, 'waiting', change, { sinceMs, attempts, nextAttemptAtMs: dueMs })
+    }
+  }
+
   #partitionOf(merchantId: string): number {
     return partitionOf(merchantId, this.#partitions)
   }
+}
 
-  /** None when this version can't read it. `concludedMs`: when it was, if that is known. */
-  #readable(text: string, merchantId: string, state: LoggedState, concludedMs?: number): LoggedEvent[] {
-    return readable(text, decodeConcluded).map(({ change, attempts }) => {
-      const event = loggedEvent(merchantId, state, change)
-      return { ...event, attempts, atMs: attempts.at(-1)?.atMs ?? concludedMs ?? event.atMs, listed: text }
-    })
-  }
+/** An entry of a stream. */
+type StoredEntry = [id: string, fields: string[]]
 
-  /** An endpoint that rests is not asked more often for it. */
-  async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<void> {
-    const partition = this.#partitionOf(merchantId)
-    const nowMs = await serverTimeMs(this.#redis)
-    const place = encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
-    await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
-    await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
-  }
+/** Where the page behind an entry begins; the first one begins at `start`. */
+function after(entry: StoredEntry | undefined, start: string | number): string | number {
+  return entry === undefined ? start : `(${entry[0]}`
+}
 
-  /** The events of a payment that stands in the line as `place`, or whose command has it. `dueMs` null: they are being sent. */
-  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
-    const [found] = readable(place, decodePlace)
-    if (found === undefined) return
-    const { paymentKey, merchantId } = found
-    const partition = this.#partitionOf(merchantId)
-    for (const stored of await this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1)) {
-      for (const { change, attempts, sinceMs } of readable(stored, decodeQueued)) {
-        const atMs = attempts.at(-1)?.atMs ?? sinceMs
-        yield { ...loggedEvent(merchantId, 'waiting', change), attempts, atMs, nextAttemptAtMs: dueMs }
-      }
-    }
+/** All that a list has, page by page. `read` gets how many of it were read, and the last one. */
+async function* inPages<Item>(read: (skip: number, last?: Item) => Promise<Item[]>): AsyncGenerator<Item> {
+  let page: Item[] = []
+  for (let skip = 0; skip === 0 || page.length === PAGE; skip += PAGE) {
+    page = await read(skip, page.at(-1))
+    yield* page
   }
 }
 
-async function findIn(
-  list: AsyncIterable<LoggedEvent>,
-  eventId: string,
-  max: number,
-  signal?: AbortSignal
-): Promise<LoggedEvent | null> {
-  let count = 0
-  for await (const event of list) {
-    signal?.throwIfAborted()
-    if (event.eventId === eventId) return event
-    if (++count >= max) break
-  }
-  return null
+/** None when this version can't read it. */
+function undeliverableIn(merchantId: string, listed: string): LoggedEvent[] {
+  return readable(listed, decodeConcluded).map(({ change, attempts }) =>
+    loggedEvent(merchantId, 'undeliverable', change, { attempts, listed })
+  )
+}
+
+/** None when this version can't read it. */
+function deliveredIn(merchantId: string, [id, [, text = '']]: StoredEntry): LoggedEvent[] {
+  return readable(text, decodeConcluded).map(({ change, attempts }) =>
+    loggedEvent(merchantId, 'delivered', change, { attempts, sinceMs: Number.parseInt(id, 10) })
+  )
+}
+
+/** Each event once, as it comes first: one that was replayed may be in several lists, and in the journal twice. */
+function once(events: readonly LoggedEvent[]): LoggedEvent[] {
+  const seen = new Set<string>()
+  return events.filter(({ eventId }) => !seen.has(eventId) && seen.add(eventId))
 }
