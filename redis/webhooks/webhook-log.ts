@@ -10,9 +10,8 @@ import { isTestChange, type LoggedState, loggedStates, testTerms } from '../../m
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
-import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
+import type { PaymentStore } from '../payments/payments.js'
 import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
 import { decodePlace, encodePlace, type Place } from './delivery-entry.js'
@@ -55,11 +54,7 @@ export class WebhookLog {
   readonly #payments: Pick<PaymentStore, 'load'>
 
   /** `payments` has those that left Redis, too. */
-  constructor(
-    redis: Redis,
-    partitions: number,
-    payments: Pick<PaymentStore, 'load'> = createPaymentStore(unreplicated(redis))
-  ) {
+  constructor(redis: Redis, partitions: number, payments: Pick<PaymentStore, 'load'>) {
     this.#redis = redis
     this.#partitions = partitions
     this.#payments = payments

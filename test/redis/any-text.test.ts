@@ -21,11 +21,10 @@ import { required, storedList, storedValue } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { fireLines } from '../../redis/webhooks/webhook-lines.js'
-import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, recordOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
-import { plainQueue } from '../support/webhooks.js'
+import { eventLogOf, plainQueue } from '../support/webhooks.js'
 
 const PARTITIONS = 1
 const PARTITION = 0
@@ -203,7 +202,7 @@ describe('stored values with any text', () => {
         expect(first.event?.terms).to.include({ externalReference: text, amountCents: after.terms.amountCents })
         await queue.conclude(entry, first, { decide: failing => ({ ...conclusion, failing }), attempt, room: 1 })
       }
-      const eventLog = new WebhookLog(test.redis, PARTITIONS)
+      const eventLog = eventLogOf(test.redis, PARTITIONS)
       const listed = async (state: 'waiting' | 'undeliverable' | 'delivered') => {
         const events = []
         const all = state === 'waiting' ? eventLog.waiting(MERCHANT) : eventLog[state](MERCHANT, 0)

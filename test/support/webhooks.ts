@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
 import type { EventTerms, StatusChange } from '../../machines/status-change.js'
-import { connect, disconnect } from '../../redis/connection/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
 import { FORMAT } from '../../redis/stored-fields.js'
 import { decodePlace } from '../../redis/webhooks/delivery-entry.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
@@ -165,6 +166,11 @@ export const AN_OPERATION: Operation = {
   idempotencyKey: 'a key'
 }
 
+/** The log of an installation without an archive. */
+export function eventLogOf(redis: Redis, partitions: number): WebhookLog {
+  return new WebhookLog(redis, partitions, createPaymentStore(unreplicated(redis)))
+}
+
 /** Stores a payment with status changes that are to be delivered, as commits do. Returns the payment's id. */
 export async function emit(
   test: Pick<TestRedis, 'redis'>,
@@ -189,7 +195,7 @@ export async function emit(
     }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
-  await new WebhookLog(test.redis, partitions).append(
+  await eventLogOf(test.redis, partitions).append(
     merchantId,
     changes.map(change => ({ change })),
     sinceMs

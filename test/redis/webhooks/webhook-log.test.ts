@@ -8,7 +8,6 @@ import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeConcluded, eventIdOf, type LoggedEvent } from '../../../redis/webhooks/webhook-event.js'
-import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
   deliveryWork,
@@ -18,7 +17,15 @@ import {
 } from '../../../redis/webhooks/webhook-queue.js'
 import { someTerms } from '../../support/payments.js'
 import { type TestRedis, useRedis } from '../../support/redis.js'
-import { AN_OPERATION, PARTITION, PARTITIONS, plainQueue, START_MS, storedWaiting } from '../../support/webhooks.js'
+import {
+  AN_OPERATION,
+  eventLogOf,
+  PARTITION,
+  PARTITIONS,
+  plainQueue,
+  START_MS,
+  storedWaiting
+} from '../../support/webhooks.js'
 
 const MERCHANT = 'm_1'
 const DAY_MS = 24 * 3_600_000
@@ -80,17 +87,17 @@ describe('the last webhook events of a merchant', () => {
     const reads = async (): Promise<number> =>
       Number(/cmdstat_lrange:calls=(\d+)/.exec(await test.redis.info('commandstats'))?.[1] ?? 0)
     const before = await reads()
-    const listed = await new WebhookLog(test.redis, PARTITIONS).newest(MERCHANT, 1)
+    const listed = await eventLogOf(test.redis, PARTITIONS).newest(MERCHANT, 1)
     expect((await reads()) - before).to.be.below(110)
     expect(listed.map(({ change }) => change.paymentId)).to.deep.equal([changes[699]?.paymentId])
-    expect(await countOf(new WebhookLog(test.redis, PARTITIONS).waiting(MERCHANT))).to.equal(700)
+    expect(await countOf(eventLogOf(test.redis, PARTITIONS).waiting(MERCHANT))).to.equal(700)
   })
 })
 
 /** What was given up of one merchant, written down by the queue that `webhooks` uses. */
 function useWebhookLog() {
   const test = useRedis()
-  const eventLog = () => new WebhookLog(test.redis, PARTITIONS)
+  const eventLog = () => eventLogOf(test.redis, PARTITIONS)
   const clock = { nowMs: START_MS }
   const dropped: number[] = []
 
@@ -198,7 +205,7 @@ describe('the search for a delivered webhook event', () => {
       }
     })
     const find = (change: StatusChange) =>
-      new WebhookLog(counting, PARTITIONS).find(eventIdOf(change), [MERCHANT], { max: 1_000 })
+      eventLogOf(counting, PARTITIONS).find(eventIdOf(change), [MERCHANT], { max: 1_000 })
     const [first = ahead] = changes
     for (const change of [first, ahead]) expect((await find(change))?.eventId).to.equal(eventIdOf(change))
     calls.length = 0

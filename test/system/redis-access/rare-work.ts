@@ -36,7 +36,6 @@ import { defineNamedScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { encodeConcluded, loggedEvent } from '../../../redis/webhooks/webhook-event.js'
-import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -47,7 +46,7 @@ import { aToken } from '../../support/cards.js'
 import { moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
 import { anAcceptance, anEntry, aPayment, CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
-import { plainQueue } from '../../support/webhooks.js'
+import { eventLogOf, plainQueue } from '../../support/webhooks.js'
 
 const log = createLogger('test', 'silent')
 /** With so many, the merchant of the tests is in `PARTITION`. */
@@ -97,7 +96,7 @@ const replay: Work = async (redis, admin) => {
   await fillEvents(admin, change.paymentId)
   const listed = encodeConcluded({ change, attempts: [] })
   await admin.zadd(keys.webhookUndeliverable(PARTITION, MERCHANT), change.occurredAtMs, listed)
-  await new WebhookLog(redis, PARTITIONS).replay({ ...loggedEvent(MERCHANT, 'undeliverable', change), listed })
+  await eventLogOf(redis, PARTITIONS).replay({ ...loggedEvent(MERCHANT, 'undeliverable', change), listed })
 }
 
 const restore: Work = async (redis, admin) => {

@@ -11,7 +11,6 @@ import { replayedCommands } from '../../../redis/installation/replay.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent } from '../../../redis/webhooks/webhook-event.js'
-import { WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
@@ -25,6 +24,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { recordUse, type UseRecorder } from '../../support/redis-use.js'
 import { makeRedisUsers, procfileWith, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
+import { eventLogOf } from '../../support/webhooks.js'
 import { CANCELLED, QUICK } from '../card-data/shopping.js'
 import { COPYING, DENIED } from './denied.js'
 import { livePayments } from './lives.js'
@@ -180,8 +180,8 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       const line = keys.webhookLine(0, 'm')
       const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId: 'm' })
       await admin.zadd(line, Date.now() + 3_600_000, place)
-      expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
-      await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
+      expect(await eventLogOf(redis, 1).newest('m', 10)).to.deep.equal([])
+      await eventLogOf(redis, 1).replay(loggedEvent('m', 'waiting', change))
       await recorders.durable.settled()
       await disconnect(redis)
       // It is 0 when `timers` has taken it already.
