@@ -3,7 +3,7 @@ import type { PaymentArchive } from '../../archive/archive.js'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import type { CallOutcome, CardNetwork, QueryOutcome, Sale } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
-import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import type { DeliveryDeps } from '../../workers/webhooks/deliver.js'
 
 export interface Exchange {
   /** Exchanges the text of the script that it is about, and leaves the others. */

@@ -1,5 +1,5 @@
 /** Mistakes about webhook events. They show in worlds, by the events that receivers have noted. */
-import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import type { DeliveryDeps } from '../../workers/webhooks/deliver.js'
 import { type Exchange, replace } from './exchange.js'
 
 export const webhookMutants = {

@@ -4,19 +4,31 @@ import type { Lease } from '../../machines/lease.js'
 import type { Outcome } from '../../machines/webhook-delivery.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt, QueuedEvent } from '../../redis/webhooks/webhook-event.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Logger } from '../../runtime/log.js'
 import { recordStep } from '../../runtime/tracing.js'
-import type { DeliveryDeps } from './delivery-deps.js'
-import { type SendOutcome, unanswered } from './sender.js'
+import type { WebhookSecrets } from '../../vault/webhook-secrets.js'
+import { type Sender, type SendOutcome, unanswered } from './sender.js'
 import { signatureHeader } from './signature.js'
+import type { WebhookMetrics } from './webhooks-metrics.js'
 
 const USER_AGENT = 'card-payments-webhooks/1'
+
+export interface AttemptDeps {
+  readonly secrets: Pick<WebhookSecrets, 'secretOf'>
+  readonly sender: Sender
+  /** Real time, also where the clock of the test environment was moved. */
+  readonly clock: Clock
+  readonly metrics: WebhookMetrics
+  readonly log: Logger
+}
 
 /** Never rejects. The loss of the lease interrupts it; its result then has no meaning. */
 export async function attemptDelivery(
   event: QueuedEvent,
   endpoint: WebhookEndpoint | null,
   merchantId: string,
-  deps: DeliveryDeps,
+  deps: AttemptDeps,
   lease: Lease
 ): Promise<{ readonly outcome: Outcome; readonly attempt: Attempt }> {
   const { eventId, change, traceparent } = event
@@ -42,7 +54,7 @@ async function send(
   endpoint: WebhookEndpoint | null,
   merchantId: string,
   atMs: number,
-  { secrets, sender, metrics, log }: DeliveryDeps,
+  { secrets, sender, metrics, log }: AttemptDeps,
   lease: Lease
 ): Promise<SendOutcome> {
   if (endpoint === null) return unanswered('the merchant has no webhook endpoint')

@@ -11,22 +11,32 @@ import { type Conclusion, conclude, type Failing, hindranceOf } from '../../mach
 import { isRedisUnavailable, isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
-import { deliveryLock } from '../../redis/locks/payment-lock.js'
+import { deliveryLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
 import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
-import type { FirstEvent } from '../../redis/webhooks/webhook-queue.js'
+import type { FirstEvent, WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../command-loop/intake.js'
 import { returnEntry } from '../command-loop/return-entry.js'
 import { untilFree } from '../command-loop/until-free.js'
-import { attemptDelivery } from './attempt.js'
-import type { DeliveryDeps } from './delivery-deps.js'
+import { type AttemptDeps, attemptDelivery } from './attempt.js'
 import { createReceivers, type Receiver } from './receivers.js'
 
 /** The worker of the event before releases its lock a moment after it has written the command of this one. */
 const LOCKED_RETRY_MS = 4
 const LOCKED_RETRY_MAX_MS = 50
+
+export interface DeliveryDeps extends AttemptDeps {
+  readonly queue: WebhookQueue
+  readonly lock: PaymentLock
+  /** Gaps between attempts. */
+  readonly delaysMs: readonly number[]
+  /** Events in flight to one endpoint, at most. */
+  readonly concurrency: number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
 
 export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
 
