@@ -15,9 +15,8 @@ import { ENDPOINTS_HANGING } from '../runtime/settings/webhooks-settings.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { startCommandLoop } from './command-loop/command-loop.js'
 import { createDeliveryHandler } from './webhooks/deliver.js'
-import { warnOfFailures } from './webhooks/failure-watch.js'
 import { createSender } from './webhooks/sender.js'
-import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metrics.js'
+import { createWebhookMetrics, publishBacklog, warnOfFailures } from './webhooks/webhooks-metrics.js'
 
 /** How long a stop waits for deliveries in flight (ms); lifecycle.ts allows 12 s for everything. */
 const PATIENCE_MS = 6_000

@@ -1,7 +1,12 @@
 /** The metrics of `webhooks`. */
 import { type Registry, register } from 'prom-client'
 import type { DeliveryBacklog } from '../../redis/webhooks/webhook-lines.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { metricsIn, publishFigures } from '../../runtime/metrics.js'
+
+/** How long the warning stays after the last failure (ms). */
+const WARNS_FOR_MS = 10 * 60_000
 
 /** The outcome of an attempt, as a label. */
 export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
@@ -32,6 +37,29 @@ export function createWebhookMetrics(registry: Registry = register) {
       'card_payments_webhook_dropped_total',
       'Undeliverable events that are not kept any more, because of their number or age.'
     )
+  }
+}
+
+/**
+ * The same metrics, with failures as a warning of /readyz, too: merchants can do nothing about them, so operators must know.
+ */
+export function warnOfFailures(
+  metrics: WebhookMetrics,
+  clock: Clock,
+  { onWarning }: Pick<ProcessContext, 'onWarning'>
+): WebhookMetrics {
+  let lastMs = Number.NEGATIVE_INFINITY
+  onWarning('webhook events', () =>
+    clock.now() - lastMs > WARNS_FOR_MS
+      ? undefined
+      : 'Webhook events could not be delivered for a reason of this service. Damaged ones are dead letters (`operator dead-letter list`), all others are tried again; the log names them.'
+  )
+  return {
+    ...metrics,
+    failed(way: Failure) {
+      lastMs = clock.now()
+      metrics.failed(way)
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { warnOfFailures } from '../../../workers/webhooks/failure-watch.js'
+import { warnOfFailures } from '../../../workers/webhooks/webhooks-metrics.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import {
