@@ -46,15 +46,17 @@ export const registeredWebhookEndpointSchema = component(
 
 export const webhookEndpointSchema = component('WebhookEndpoint', answerObject({ url, ...about }))
 
-interface ShownEndpoint {
+export interface ShownEndpoint {
   readonly url: string
   readonly updatedAtMs: number
 }
 
+export interface NewEndpoint extends ShownEndpoint {
+  readonly secret: string
+}
+
 /** The answer to a registration, the secret included. */
-export function presentNewEndpoint(
-  endpoint: ShownEndpoint & { readonly secret: string }
-): Shown<typeof registeredWebhookEndpointSchema> {
+export function presentNewEndpoint(endpoint: NewEndpoint): Shown<typeof registeredWebhookEndpointSchema> {
   return { url: endpoint.url, secret: endpoint.secret, ...signatureAndTime(endpoint) }
 }
 

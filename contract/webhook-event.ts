@@ -8,6 +8,7 @@ import {
   loggedStates,
   type StatusChange
 } from '../machines/status-change.js'
+import type { Attempt } from '../machines/webhook-delivery.js'
 import {
   answerObject,
   cents,
@@ -147,12 +148,7 @@ export interface ListedEvent extends Pick<OwnEvent, 'eventId' | 'change'> {
   readonly state: LoggedState
   /** Null: it does not wait for one. */
   readonly nextAttemptAtMs: number | null
-  readonly attempts: readonly {
-    readonly atMs: number
-    readonly status: number | null
-    readonly durationMs: number
-    readonly note: string
-  }[]
+  readonly attempts: readonly Attempt[]
 }
 
 export function presentLoggedEvent(event: ListedEvent): Shown<typeof loggedWebhookEventSchema> {

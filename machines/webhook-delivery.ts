@@ -47,6 +47,16 @@ export interface Delivery {
   readonly sinceMs: number
 }
 
+/** One try to deliver an event. */
+export interface Attempt {
+  readonly atMs: number
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** First characters of the answer, or why there was none; '' after a success. */
+  readonly note: string
+}
+
 /** An endpoint whose last attempt failed, with any event. One that works has nothing to remember: null. */
 export interface Failing {
   /** In a row. */

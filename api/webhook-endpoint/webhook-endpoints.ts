@@ -1,25 +1,16 @@
 /** The stored webhook endpoints of merchants, with their derived secrets. */
+import type { NewEndpoint, ShownEndpoint } from '../../contract/webhook-endpoint.js'
 import type { WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { KeyHolder } from '../../vault/watched-keys.js'
 import type { WebhookSecrets } from '../../vault/webhook-secrets.js'
 
-/** docs/API.md#put-v1webhook-endpoint */
-export interface RegisteredEndpoint {
-  readonly url: string
-  readonly updatedAtMs: number
-}
-
 /** What the routes of the webhook endpoint need. */
 export interface WebhookEndpoints {
   /** Registers the URL of a merchant. The same URL again changes nothing, unless `isRotation` requests a new secret. */
-  register(
-    merchantId: string,
-    url: string,
-    isRotation: boolean
-  ): Promise<RegisteredEndpoint & { readonly secret: string }>
+  register(merchantId: string, url: string, isRotation: boolean): Promise<NewEndpoint>
   /** Null when none is registered. */
-  find(merchantId: string): Promise<RegisteredEndpoint | null>
+  find(merchantId: string): Promise<ShownEndpoint | null>
 }
 
 export function createWebhookEndpoints(

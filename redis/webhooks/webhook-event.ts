@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { paymentStatuses, shownFailures } from '../../machines/model.js'
 import type { EventTerms, LoggedState, StatusChange } from '../../machines/status-change.js'
-import { WAITING_MAX } from '../../machines/webhook-delivery.js'
+import { type Attempt, WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { storedOperation, storedRefunds } from '../payments/payment-record.js'
 import {
@@ -79,16 +79,6 @@ function paymentIdOf(paymentKey: string): string {
   } catch {
     throw new DamagedValue('A stored webhook event names no payment.')
   }
-}
-
-/** One try to deliver an event. */
-export interface Attempt {
-  readonly atMs: number
-  /** HTTP status; null when there was no answer. */
-  readonly status: number | null
-  readonly durationMs: number
-  /** First characters of the answer, or why there was none; '' after a success. */
-  readonly note: string
 }
 
 const storedAttempts = many(storedList<Attempt>({ atMs: [required], status: [null], durationMs: [0], note: [''] }))

@@ -5,6 +5,7 @@
  * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
 import {
+  type Attempt,
   type Conclusion,
   type Delivery,
   type Failing,
@@ -19,7 +20,7 @@ import { defineNamedScript } from '../scripts.js'
 import { DamagedValue } from '../stored-fields.js'
 import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
-import { type Attempt, decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
+import { decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
 import { decodeFailing, encodeFailing } from './webhook-lines.js'
 
 const concludeWebhook = defineNamedScript<{

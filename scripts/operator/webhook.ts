@@ -1,10 +1,10 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import type { Command } from 'commander'
 import { type LoggedState, loggedStates as states } from '../../machines/status-change.js'
-import { RETENTION_DAYS, WAITING_MAX } from '../../machines/webhook-delivery.js'
+import { type Attempt, RETENTION_DAYS, WAITING_MAX } from '../../machines/webhook-delivery.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
-import { type Attempt, byTime, type LoggedEvent } from '../../redis/webhooks/webhook-event.js'
+import { byTime, type LoggedEvent } from '../../redis/webhooks/webhook-event.js'
 import { type Replayed, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'

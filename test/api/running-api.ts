@@ -10,7 +10,8 @@ import { serve } from '../../api/http/http-server.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import { loadReference } from '../../api/reference/reference.js'
 import type { TestEnvironment } from '../../api/test-environment/test-environment.js'
-import type { RegisteredEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
+import type { WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
+import type { NewEndpoint, ShownEndpoint } from '../../contract/webhook-endpoint.js'
 import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
@@ -114,8 +115,8 @@ export async function startApi(
     },
     testEnvironment: options.testEnvironment ?? noTestEnvironment,
     webhookEndpoints: options.webhookEndpoints ?? {
-      register: async () => toldOrThrow<RegisteredEndpoint & { secret: string }>(null),
-      find: async () => toldOrThrow<RegisteredEndpoint>(null)
+      register: async () => toldOrThrow<NewEndpoint>(null),
+      find: async () => toldOrThrow<ShownEndpoint>(null)
     }
   })
   const server = await serve(app, { host: '127.0.0.1', port: 0, log })

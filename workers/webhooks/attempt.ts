@@ -1,9 +1,9 @@
 /** One attempt to deliver one event: sign and send. */
 import { encodeEvent, eventTypeOf } from '../../contract/webhook-event.js'
 import type { Lease } from '../../machines/lease.js'
-import type { Outcome } from '../../machines/webhook-delivery.js'
+import type { Attempt, Outcome } from '../../machines/webhook-delivery.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
-import type { Attempt, QueuedEvent } from '../../redis/webhooks/webhook-event.js'
+import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
 import { recordStep } from '../../runtime/tracing.js'
