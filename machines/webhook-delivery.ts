@@ -39,6 +39,11 @@ export const WAITING_MAX = 250
 /** Statuses that are about the receiver and not about this event. */
 export const THROTTLING: readonly (number | null)[] = [429, 503]
 
+/** Whether an answer says that the event has arrived. */
+export function isReceipt(status: number | null): boolean {
+  return status !== null && status >= 200 && status <= 299
+}
+
 /** What is known of a delivery besides the event itself. Times in ms since the epoch. */
 export interface Delivery {
   /** How many have failed. */
@@ -191,7 +196,7 @@ function rowOf(
     case 'damaged':
       return 'unreadable'
     case 'answered':
-      if (outcome.status >= 200 && outcome.status <= 299) return 'received'
+      if (isReceipt(outcome.status)) return 'received'
       if (outcome.status === 410) return 'gone'
   }
   return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'

@@ -1,7 +1,7 @@
 /** One attempt to deliver one event: sign and send. */
 import { encodeEvent, eventTypeOf } from '../../contract/webhook-event.js'
 import type { Lease } from '../../machines/lease.js'
-import type { Attempt, Outcome } from '../../machines/webhook-delivery.js'
+import { type Attempt, isReceipt, type Outcome } from '../../machines/webhook-delivery.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -41,7 +41,7 @@ export async function attemptDelivery(
     link: traceparent,
     attributes: { event_id: eventId, payment_id: change.paymentId, status: status ?? 0 }
   })
-  const isDelivered = status !== null && status >= 200 && status <= 299
+  const isDelivered = isReceipt(status)
   deps.metrics.attempted(isDelivered ? 'delivered' : status === null ? 'unanswered' : 'refused')
   return {
     outcome: status === null ? { kind: 'unanswered' } : { kind: 'answered', status, retryAfterMs },

@@ -1,5 +1,5 @@
 /** How much one process sends to each endpoint at the same time. */
-import { THROTTLING } from '../../machines/webhook-delivery.js'
+import { isReceipt, THROTTLING } from '../../machines/webhook-delivery.js'
 import type { Logger } from '../../runtime/log.js'
 
 const WINDOW_START = 16
@@ -46,7 +46,7 @@ export class Receiver {
   /** `status`: of the answer; null: there was none. */
   note(status: number | null): void {
     if (status === null || THROTTLING.includes(status)) this.#window = Math.max(1, Math.floor(this.#window / 2))
-    else if (status < 300) this.#window = Math.min(this.#window + 1, this.#concurrency)
+    else if (isReceipt(status)) this.#window = Math.min(this.#window + 1, this.#concurrency)
   }
 }
 
