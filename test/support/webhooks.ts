@@ -159,11 +159,18 @@ export function storedWaiting(
 }
 
 /** Of events that are not about operations. */
-export const AN_OPERATION: Operation = {
+const AN_OPERATION: Operation = {
   kind: 'authorization',
   state: 'succeeded',
   amountCents: 1_000,
   idempotencyKey: 'a key'
+}
+
+/** A change of status that tests can tell from others. */
+export function aChange(of: Pick<StatusChange, 'paymentId'> & Partial<StatusChange>): StatusChange {
+  const figures = { authorizedCents: null, capturedCents: 0, refundedCents: 0, refunds: [] }
+  const outcome = { operation: AN_OPERATION, error: null, rejectionCode: null }
+  return { version: 2, status: 'captured', occurredAtMs: START_MS, ...figures, ...outcome, ...of }
 }
 
 /** The log of an installation without an archive. */
@@ -182,19 +189,7 @@ export async function emit(
   const partition = partitionOfPayment(paymentId)
   const terms = someTerms({ id: paymentId, merchantId, externalReference, amountCents: 1_000 })
   await test.redis.set(keys.payment(partition, paymentKeyOf(paymentId)), encodePayment(newPayment(terms, 'a key')))
-  const changes = statuses.map((status, index) => {
-    const figures = {
-      status,
-      authorizedCents: null,
-      capturedCents: 0,
-      refundedCents: 0,
-      operation: AN_OPERATION,
-      refunds: [],
-      error: null,
-      rejectionCode: null
-    }
-    return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
-  })
+  const changes = statuses.map((status, index) => aChange({ paymentId, status, version: index + firstVersion }))
   await eventLogOf(test.redis, partitions).append(
     merchantId,
     changes.map(change => ({ change })),

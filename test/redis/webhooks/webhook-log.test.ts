@@ -18,7 +18,7 @@ import {
 import { someTerms } from '../../support/payments.js'
 import { type TestRedis, useRedis } from '../../support/redis.js'
 import {
-  AN_OPERATION,
+  aChange,
   eventLogOf,
   PARTITION,
   PARTITIONS,
@@ -31,18 +31,8 @@ const MERCHANT = 'm_1'
 const DAY_MS = 24 * 3_600_000
 const TERMS = { ...noTexts, externalReference: 'order-1', amountCents: 1_000 }
 
-function aChange(occurredAtMs: number): StatusChange {
-  const paymentId = newPaymentId(PARTITION, Date.now())
-  const figures = {
-    status: 'captured',
-    authorizedCents: null,
-    capturedCents: 1_000,
-    refundedCents: 0,
-    refunds: [],
-    error: null,
-    rejectionCode: null
-  } as const
-  return { paymentId, version: 2, occurredAtMs, operation: AN_OPERATION, ...figures }
+function changeAt(occurredAtMs: number): StatusChange {
+  return aChange({ paymentId: newPaymentId(PARTITION, Date.now()), occurredAtMs, capturedCents: 1_000 })
 }
 
 const concluded = (event: Conclusion['event']): Result => {
@@ -75,7 +65,7 @@ describe('the last webhook events of a merchant', () => {
   it('are the newest ones, and cost as few reads as are listed, however many wait', async () => {
     const changes = Array.from({ length: 700 }, (_, at) => {
       const paymentId = newPaymentId(PARTITION, START_MS + 1_000 * at)
-      return { ...aChange(START_MS + at), paymentId }
+      return { ...changeAt(START_MS + at), paymentId }
     })
     const line = keys.webhookLine(PARTITION, MERCHANT)
     for (const change of changes) {
@@ -151,7 +141,7 @@ describe('undeliverable webhook events', () => {
   const { test, clock, dropped, queue, giveUp, listed } = useWebhookLog()
 
   it('are kept in their short form, and come oldest first, however many share a millisecond', async () => {
-    const changes = [5, 1, ...Array(1_100).fill(3), 2].map(day => aChange(START_MS - day * 1_000))
+    const changes = [5, 1, ...Array(1_100).fill(3), 2].map(day => changeAt(START_MS - day * 1_000))
     const ids = await giveUp(changes)
     expect(await listed()).to.have.lengthOf(1_103)
     expect(new Set(await listed())).to.deep.equal(new Set(ids))
@@ -164,21 +154,21 @@ describe('undeliverable webhook events', () => {
   it('are bounded by number: the oldest are dropped, and counted', async () => {
     const bounded = queue({ undeliverableMax: 3 })
     const ids = await giveUp(
-      [4, 1, 5, 2, 3].map(age => aChange(START_MS - age)),
+      [4, 1, 5, 2, 3].map(age => changeAt(START_MS - age)),
       bounded
     )
     expect(await listed()).to.deep.equal([ids[4], ids[3], ids[1]])
-    const [late] = await giveUp([aChange(START_MS)], bounded)
+    const [late] = await giveUp([changeAt(START_MS)], bounded)
     expect(await listed()).to.deep.equal([ids[3], ids[1], late])
     expect(dropped).to.deep.equal([1, 1, 1])
   })
 
   it('are bounded by age, also when no other event follows', async () => {
-    await giveUp([aChange(START_MS), aChange(START_MS + 20 * DAY_MS)])
+    await giveUp([changeAt(START_MS), changeAt(START_MS + 20 * DAY_MS)])
     const leftMs = await test.redis.pttl(keys.webhookUndeliverable(PARTITION, MERCHANT))
     expect(leftMs).to.be.within(34 * DAY_MS - 60_000, 34 * DAY_MS)
     clock.nowMs = START_MS + 35 * DAY_MS
-    const [late] = await giveUp([aChange(clock.nowMs)])
+    const [late] = await giveUp([changeAt(clock.nowMs)])
     expect((await listed()).slice(1)).to.deep.equal([late])
     expect(dropped).to.deep.equal([1])
   })
@@ -189,8 +179,8 @@ describe('the search for a delivered webhook event', () => {
   const DELIVERED = 4_000
 
   it('reads a bounded part of a long journal, and finds what was delivered near its time, or last', async () => {
-    const changes = Array.from({ length: DELIVERED }, (_, index) => aChange(START_MS + index))
-    const ahead = aChange(START_MS + 10 * DAY_MS)
+    const changes = Array.from({ length: DELIVERED }, (_, index) => changeAt(START_MS + index))
+    const ahead = changeAt(START_MS + 10 * DAY_MS)
     const journal = keys.webhookJournal(PARTITION, MERCHANT)
     const writes = [...changes, ahead].map((change, index) =>
       test.redis.xadd(journal, `${START_MS + index}-0`, 'e', encodeConcluded({ change, attempts: [] }))
@@ -209,7 +199,7 @@ describe('the search for a delivered webhook event', () => {
     const [first = ahead] = changes
     for (const change of [first, ahead]) expect((await find(change))?.eventId).to.equal(eventIdOf(change))
     calls.length = 0
-    expect(await find(aChange(START_MS))).to.equal(null)
+    expect(await find(changeAt(START_MS))).to.equal(null)
     expect(calls.filter(name => /^x(rev)?range$/.test(String(name))).length).to.be.at.most(4)
     // An operator's search reads all of it.
     const [middle = ahead] = changes.slice(DELIVERED / 2)
@@ -222,7 +212,7 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   const { test, eventLog, giveUp, listed } = useWebhookLog()
 
   it('are found by their id and sent again, the same event', async () => {
-    const changes = [aChange(START_MS), aChange(START_MS + 1)] as const
+    const changes = [changeAt(START_MS), changeAt(START_MS + 1)] as const
     const ids = await giveUp(changes)
     for (const [index, id] of ids.entries()) {
       const event = await eventLog().find(id, [MERCHANT])
@@ -240,8 +230,8 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   })
 
   it('are sent again in the order in which they occurred', async () => {
-    const { paymentId } = aChange(START_MS)
-    const changes = [1, 2, 3, 4].map(age => ({ ...aChange(START_MS - age * 1_000), paymentId, version: 10 - age }))
+    const { paymentId } = changeAt(START_MS)
+    const changes = [1, 2, 3, 4].map(age => ({ ...changeAt(START_MS - age * 1_000), paymentId, version: 10 - age }))
     const ids: string[] = []
     for (const change of changes) ids.push(...(await giveUp([change])))
     expect(await eventLog().replaySince(MERCHANT, START_MS - 3_000, ['waiting', 'undeliverable'])).to.deep.equal({
@@ -253,7 +243,7 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   })
 
   it('stay listed while the list of the events of their payment is of another type', async () => {
-    const change = aChange(START_MS)
+    const change = changeAt(START_MS)
     const [id] = await giveUp([change])
     const event = await eventLog().find(id ?? '', [MERCHANT])
     if (event === null) throw new Error('unreachable')
@@ -267,7 +257,7 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   })
 
   it('stay what they are where too many events of their payment wait already', async () => {
-    const change = aChange(START_MS)
+    const change = changeAt(START_MS)
     await giveUp([change])
     const others = Array.from({ length: WAITING_MAX + 1 }, (_, n) => ({ change: { ...change, version: 10 + n } }))
     expect(await eventLog().append(MERCHANT, others, START_MS)).to.deep.equal({ sent: WAITING_MAX, left: 1 })
@@ -279,7 +269,7 @@ describe('undeliverable webhook events in the hands of an operator', () => {
   })
 
   it('are discarded: those before a time, or all', async () => {
-    const changes = [1, 2, 3].map(age => aChange(START_MS - age * 1_000))
+    const changes = [1, 2, 3].map(age => changeAt(START_MS - age * 1_000))
     const ids = await giveUp(changes)
     expect(await eventLog().discard(MERCHANT, START_MS - 2_000)).to.equal(1)
     expect(await listed()).to.deep.equal([ids[1], ids[0]])

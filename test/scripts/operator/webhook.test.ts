@@ -5,7 +5,7 @@ import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endp
 import { encodeConcluded } from '../../../redis/webhooks/webhook-event.js'
 import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
-import { AN_OPERATION } from '../../support/webhooks.js'
+import { aChange } from '../../support/webhooks.js'
 
 const PARTITIONS = 16
 const START_MS = Date.UTC(2026, 0, 2, 12)
@@ -20,18 +20,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     const partition = partitionOf(merchantId, PARTITIONS)
     for (let minute = 0; minute < count; minute++) {
       const paymentId = newPaymentId(partition, Date.now())
-      const figures = {
-        version: 2,
-        status: 'captured',
-        authorizedCents: null,
-        capturedCents: 100,
-        refundedCents: 0,
-        operation: AN_OPERATION,
-        refunds: [],
-        error: null,
-        rejectionCode: null
-      } as const
-      const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
+      const change = aChange({ paymentId, occurredAtMs: START_MS + minute * 60_000, capturedCents: 100 })
       const attempts = [{ atMs: START_MS, status: 502, durationMs: 3, note: 'no shop here' }]
       const record = encodeConcluded({ change, attempts })
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, record)
