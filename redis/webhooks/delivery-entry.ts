@@ -4,7 +4,8 @@
  */
 import type { StreamEntry } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
+import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { DamagedValue, type Format, numbered, required, storedValue } from '../stored-fields.js'
 
 /** A payment in the line of an endpoint. */
 export interface Place {
@@ -20,8 +21,14 @@ interface DeliveryCommand extends Place {
 
 export interface DeliveryEntry extends StreamEntry, DeliveryCommand {}
 
+/** Log lines have the id that the key stands for, so that a text which names no payment is damage. */
+const storedKey: Format<string, string> = {
+  encode: paymentKey => paymentKey,
+  decode: text => paymentKeyOf(paymentIdOfKey(text))
+}
+
 const storedDelivery = storedValue<DeliveryCommand>('delivery', {
-  paymentKey: [required],
+  paymentKey: [required, storedKey],
   merchantId: [required],
   kind: ['deliver', numbered(['deliver', 'trial'])]
 })

@@ -77,6 +77,21 @@ describe('webhook events that cannot be read, or sent', () => {
     expect(firsts).not.to.include('damaged')
   })
 
+  it('become dead letters when their command names no payment, and the worker goes on', async () => {
+    const hook = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    for (const command of ['[1,"***","m_1"]', '[1,7,"m_1"]'])
+      await rig.test.redis.xadd(keys.deliveries(PARTITION), '*', 'e', command)
+    await rig.deliverer()
+    await emit(rig.test, 'm_1', ['captured'])
+    await until('the next event arrives', () => hook.received.length === 1)
+    const letters = await until('the commands are dead letters', async () => {
+      const found = await listDeadLetters(rig.test.redis, PARTITIONS)
+      return found.length === 2 && found
+    })
+    expect(letters[0]).to.include({ reason: 'A stored delivery has elements of another type.' })
+  })
+
   it('let the next event of their payment go on when they are damaged', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
