@@ -1,7 +1,7 @@
-/** What the compiler does not see in a machine: names that lead nowhere, states that nothing reaches, misspelt keys. */
+/** What neither the compiler nor the paths through a machine show (payment/paths.test.ts): misspelt keys, missing sentences, wrong ends. */
 import { expect } from 'chai'
 import { type AnyStateMachine, createMachine } from 'xstate'
-import { type Chart, type ChartState, entered, lineage, readChart } from '../../machines/chart.js'
+import { type ChartState, lineage, readChart } from '../../machines/chart.js'
 import { paymentPhases, paymentStatuses } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 
@@ -40,34 +40,12 @@ describe(`the machine ${machine.id}`, () => {
     expect(sorted(actions)).to.deep.equal(Object.keys(implementations.actions).sort())
   })
 
-  it('leads to states that exist', () => {
-    const paths = chart.states.map(({ path }) => path)
-    const targets = [chart.initial, ...chart.transitions.flatMap(({ target }) => target ?? [])]
-    expect(targets.filter(target => !paths.includes(target))).to.deep.equal([])
-    const innermost = targets.map(target => stateAt(chart, entered(chart, target)))
-    expect(innermost.filter(({ kind }) => kind === 'compound')).to.deep.equal([])
-  })
-
-  it('reaches every state', () => {
-    const reached = reachable(chart)
-    expect(chart.states.map(({ path }) => path).filter(path => !reached.has(path))).to.deep.equal([])
-  })
-
   it('ends where nothing of its own can happen any more, and nowhere else', () => {
     const canLeave = (state: ChartState): boolean =>
       chart.transitions.some(({ source }) => source !== '' && lineage(state.path).includes(source))
     const leaves = chart.states.filter(({ kind }) => kind !== 'compound')
     const finals = leaves.filter(({ kind }) => kind === 'final').map(({ path }) => path)
     expect(leaves.filter(state => !canLeave(state)).map(({ path }) => path)).to.deep.equal(finals)
-  })
-
-  it('asks unguarded candidates last: a candidate after one is never taken', () => {
-    const shadowed = chart.transitions.filter(({ source, event }, index) =>
-      chart.transitions
-        .slice(0, index)
-        .some(earlier => earlier.source === source && earlier.event === event && earlier.guard === null)
-    )
-    expect(shadowed).to.deep.equal([])
   })
 
   it('is the same machine after a trip through JSON: tools can import it', () => {
@@ -114,27 +92,6 @@ function unknownKeys(config: unknown, name: string, allowed: readonly string[]):
 
 function objectOf(value: unknown): Config {
   return typeof value === 'object' && value !== null ? (value as Config) : {}
-}
-
-/** All states that some order of events enters, with the states around them. */
-function reachable(chart: Chart): Set<string> {
-  const reached = new Set<string>()
-  const open = [chart.initial]
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (reached.has(path)) continue
-    const around = lineage(path).slice(0, -1)
-    for (const outer of around) reached.add(outer)
-    for (const { source, target } of chart.transitions) {
-      if (target !== null && [...around, ''].includes(source)) open.push(entered(chart, target))
-    }
-  }
-  return reached
-}
-
-function stateAt(chart: Chart, path: string): ChartState {
-  const state = chart.states.find(candidate => candidate.path === path)
-  if (state === undefined) throw new Error(`There is no state ${path}.`)
-  return state
 }
 
 function sorted(names: readonly string[]): string[] {

@@ -18,7 +18,7 @@ import {
 
 type CaptureMode = 'auto' | 'manual'
 
-export interface PathStep {
+interface PathStep {
   readonly event: PaymentEvent
   /** After the event. */
   readonly world: World
