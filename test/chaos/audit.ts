@@ -50,7 +50,7 @@ export function auditChaos(
 }
 
 /** The things under each of their names. */
-export function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
+function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const thing of things) {
     for (const name of namesOf(thing)) {
@@ -63,7 +63,7 @@ export function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly
 }
 
 /** The last event says what the payment is, and events come in their order. */
-export function auditEvents(
+function auditEvents(
   { id, status }: Pick<Payment, 'id' | 'status'>,
   events: readonly ReceivedEvent[],
   findings: Pick<Findings, 'undelivered'>

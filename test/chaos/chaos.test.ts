@@ -64,7 +64,6 @@ describe('a running service under chaos', () => {
         'processes with a wrong clock': sum(({ shiftedClocks }) => shiftedClocks) > 0,
         'payments in the archive': sum(({ archived }) => archived?.payments) > 5,
         'payments back from it': sum(({ archived }) => archived?.returned) > 0,
-        'sales of the contrary acquirer': sum(({ contrary }) => contrary.sales) > 0,
         deaths: victims.some(name => sum(({ struck }) => struck.killed[name]) > 0)
       }
       const missing = Object.entries(happened).flatMap(([what, hasHappened]) => (hasHappened ? [] : what))

@@ -118,7 +118,6 @@ function sentences({ findings, ...figures }: Verdict): string {
     ...Object.entries(figures.struck).map(([kind, counts]) => `${kind}: ${listing(counts)}`),
     `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
-    `contrary acquirer: ${listing({ ...figures.contrary })}`,
     ...(figures.archived === null
       ? []
       : [`archive: ${figures.archived.payments} payments, ${figures.archived.returned} of them back in Redis`]),

@@ -46,17 +46,14 @@ export class ChaosClient {
   readonly records: RequestRecord[] = []
   readonly #target: Target
   readonly #random: () => number
-  readonly #amountCents: number
   readonly #running = new Set<Promise<void>>()
   /** Not `fetch`, which takes more of the machine's time than the service that it asks. */
   readonly #connections = new Agent()
   #isGivingUp = false
 
-  /** `amountCents`: of each of its payments. */
-  constructor(target: Target, random: () => number, amountCents = AMOUNT_CENTS) {
+  constructor(target: Target, random: () => number) {
     this.#target = target
     this.#random = random
-    this.#amountCents = amountCents
   }
 
   get open(): number {
@@ -109,13 +106,13 @@ export class ChaosClient {
     if (token === null) return
     const isManual = this.#random() < 0.4
     const body = {
-      amount_cents: this.#amountCents,
+      amount_cents: AMOUNT_CENTS,
       capture: !isManual,
       external_reference: name,
       payment_source: { source_type: 'token', token_id: token },
       customer: demoCustomer
     }
-    const asked = { paymentId: null, amountCents: this.#amountCents, beganMs }
+    const asked = { paymentId: null, amountCents: AMOUNT_CENTS, beganMs }
     const created = await this.#ask('create', `${name}-create`, '/v1/payments', body, asked)
     const id = created.answer?.id
     if (id === undefined || created.answer?.status === 'failed') return

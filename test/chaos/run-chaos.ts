@@ -13,8 +13,6 @@ import { createRandom } from '../simulation/random.js'
 import type { CrashPoint } from '../support/crash-steps.js'
 import { settingsOf } from './chaos-settings.js'
 import { ChaosClient, type Target } from './client.js'
-import { auditContraryPayments, CONTRARY_CENTS, CONTRARY_EVERY, type ContraryOutcome } from './contrary-payments.js'
-import { type ContraryThread, startContraryThread } from './contrary-thread.js'
 import { type Archived, advance, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
 import { type ObserverThread, startObserverThread } from './observer-thread.js'
@@ -51,7 +49,6 @@ export interface Verdict extends AuditedRun {
   readonly recoveries: readonly Recovery[]
   /** Until every process answered (ms); null: there was none. */
   readonly longestBackMs: Readonly<Record<Recovery['from'], number | null>>
-  readonly contrary: ContraryOutcome
   /** Null: the run had no archive. */
   readonly archived: Archived | null
   /** The points that were reached. */
@@ -60,14 +57,13 @@ export interface Verdict extends AuditedRun {
 
 const PEACE_WITHIN_MS = 60_000
 const PARTITIONS = 16
-const NOTIFICATIONS_SECRET = 'secret-of-the-notifications-in-a-chaos-run'
 /**
  * A command that left its stream by hand is missed after 15 min at most. What is sent for it then may be the fifth try of its
  * operation, 18 min after the one before (machines/payment/tries.ts).
  */
 const PEACE_ADVANCES = ['15m', '20m']
-/** Longer than the not-found horizon. */
-const ADVANCED_FOR_MS = 30_000
+/** Longer than the not-found horizon, and than anything that the network does late. */
+const IDLE_WITHIN_MS = 30_000
 /** Between two lines of progress while payments are sent. */
 const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
@@ -89,20 +85,14 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     proxies.set(name, proxy)
     return proxy.url
   }
-  const settings = settingsOf(options.pace)
-  const horizonMs = Number(settings.NOT_FOUND_HORIZON_MS)
-  const contrary = await startContraryThread({ seed: options.seed, amountCents: CONTRARY_CENTS, horizonMs })
   const service = await ownService({
     root: options.root,
     dataDir,
     procfile: await procfileWithTrouble(options, join(dataDir, CRASH_MARKS)),
     scale: options.isArchiving ? [...SCALE, 'archive=1'] : SCALE,
     env: {
-      ...settings,
-      NETWORK_TRANSACTION_URL: contrary.url,
-      NETWORK_QUERY_URL: contrary.url,
+      ...settingsOf(options.pace),
       PARTITIONS: String(PARTITIONS),
-      NOTIFICATIONS_SECRET,
       // The last one moves when half of the run is over.
       ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate))
     },
@@ -119,10 +109,9 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)
   try {
-    return { ...(await runWith({ service, dataDir, proxies, contrary }, options)), shiftedClocks }
+    return { ...(await runWith({ service, dataDir, proxies }, options)), shiftedClocks }
   } finally {
     await service.stop()
-    await contrary.stop()
     for (const proxy of proxies.values()) await proxy.stop()
     process.off('exit', killAll)
     await place.remove()
@@ -154,7 +143,6 @@ interface Stage {
   readonly service: Service
   readonly dataDir: string
   readonly proxies: Victims['proxies']
-  readonly contrary: ContraryThread
 }
 
 /** All that is not the service. */
@@ -180,16 +168,13 @@ async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
 }
 
 async function runOn(
-  { service, dataDir, proxies, contrary, target, receiver, observer }: Outside,
-  { ports, redis }: RunningService,
+  { service, dataDir, proxies, target, receiver, observer }: Outside,
+  { redis }: RunningService,
   dice: () => number,
   options: ChaosOptions
 ): Promise<Observed> {
   const { networkUrl } = target
-  const notifications = { url: `${urlOf(ports, 'notifications.1')}/notifications`, secret: NOTIFICATIONS_SECRET }
-  contrary.connect({ behindUrl: networkUrl, notifications })
   const client = new ChaosClient(target, dice)
-  const contraryClient = new ChaosClient(target, dice, CONTRARY_CENTS)
   receiver.trust(await client.registerWebhook(receiver.url))
   const { seconds, rate, progress, isArchiving = false } = options
   const earlier = isArchiving
@@ -201,8 +186,7 @@ async function runOn(
   const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
   const begun = await openLoop(options, index => {
-    const merchant = index % CONTRARY_EVERY === CONTRARY_EVERY - 1 ? contraryClient : client
-    merchant.begin(`order-${index}`)
+    client.begin(`order-${index}`)
     const id = index * EARLIER_PART >= changed ? meanwhile[changed++] : undefined
     if (id !== undefined) client.change(id, `change-${index}`)
     const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
@@ -222,17 +206,14 @@ async function runOn(
   await putFaults(networkUrl, {}, PEACE_WITHIN_MS)
   await service.untilReady()
   for (const span of options.tamperEveryMs === null ? [] : PEACE_ADVANCES) {
-    await contrary.whileQuiet(() => advance(dataDir, span))
-    await client.idle(ADVANCED_FOR_MS)
+    // What the network does late is over by then: a call must not arrive after its horizon.
+    await client.idle(IDLE_WITHIN_MS)
+    await advance(dataDir, span)
   }
   if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const audited = await auditRun([client], receiver, networkUrl)
   const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
-  const contraryOutcome = await auditContraryPayments(
-    { client: contraryClient, receiver, redisUrl: redis.redisUrl, dataDir, contrary },
-    audited.findings
-  )
   const { recoveries, strikes } = trouble
   audited.findings.late.push(...lateRecoveries(recoveries))
   return {
@@ -242,7 +223,6 @@ async function runOn(
       frozen: longestBackMs(recoveries, 'frozen'),
       silenced: longestBackMs(recoveries, 'silenced')
     },
-    contrary: contraryOutcome,
     archived,
     seconds,
     deliveries: receiver.deliveries(),

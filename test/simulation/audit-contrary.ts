@@ -34,28 +34,18 @@ const TAKEN = ['captured', 'partially_refunded', 'refunded', 'charged_back']
 
 export function auditContrary(world: ContraryWorld): string[] {
   return [...world.lives.payments.values()].flatMap(life => [
-    ...auditEnd(world, life),
+    ...auditAsked(world, life),
+    ...auditFigures(world, life),
+    ...auditDeviations(world, life),
+    ...auditReversals(world, life),
     ...auditFailures(world, life),
     ...auditCaptures(world, life),
     ...auditPace(world, life)
   ])
 }
 
-/** What must hold of a payment in the end, however it came there. */
-export function auditEnd(world: Pick<ContraryWorld, 'acquirer' | 'records'>, life: PaymentLife): string[] {
-  return [
-    ...auditAsked(world, life),
-    ...auditFigures(world, life),
-    ...auditDeviations(world, life),
-    ...auditReversals(world, life)
-  ]
-}
-
 /** No more is captured or refunded than merchants asked for, as far as the acquirer did what it was asked. */
-function auditAsked(
-  { acquirer, records }: Pick<ContraryWorld, 'acquirer' | 'records'>,
-  { id, last }: PaymentLife
-): string[] {
+function auditAsked({ acquirer, records }: ContraryWorld, { id, last }: PaymentLife): string[] {
   const ownSaleId = ownSaleIdOf(acquirer, last)
   const own = acquirer.calls.filter(
     ({ saleId, orderId, bookedCents }) => orderId === orderIdOf(id) && saleId === ownSaleId && bookedCents > 0
@@ -81,7 +71,7 @@ function askedRefundCents(records: ContraryWorld['records'], { id, last }: Pick<
 }
 
 /** The merchant's figures are the ledger's, or the payment was listed since they differ. */
-function auditFigures({ acquirer }: Pick<ContraryWorld, 'acquirer'>, life: PaymentLife): string[] {
+function auditFigures({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
   const problems = wasListed(life, 0) || isUnknowable(acquirer, life) ? [] : differencesOf(acquirer, life)
   return problems.map(problem => `figures differ and it is not listed: ${life.id} ${problem}`)
 }
@@ -129,7 +119,7 @@ function differencesOf(acquirer: Books, { id, last }: PaymentLife): string[] {
 }
 
 /** What the acquirer did other than asked is listed within the first look that shows it. */
-function auditDeviations(world: Pick<ContraryWorld, 'acquirer' | 'records'>, life: PaymentLife): string[] {
+function auditDeviations(world: ContraryWorld, life: PaymentLife): string[] {
   const { acquirer } = world
   return acquirer.deviations
     .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(world, life, found))
@@ -158,11 +148,7 @@ function listedWithinMs(what: string, sale: ContrarySale | undefined): number {
  * the next one, which never arrived; the service never heard the answer that names another sale; or the worker died with the answer that
  * declined a sale, and the record of the approval is all that the service has seen.
  */
-function isHarmless(
-  { acquirer, records }: Pick<ContraryWorld, 'acquirer' | 'records'>,
-  life: PaymentLife,
-  { saleId, what }: Deviation
-): boolean {
+function isHarmless({ acquirer, records }: ContraryWorld, life: PaymentLife, { saleId, what }: Deviation): boolean {
   const { progress, history } = life.last
   const isEqual = (): boolean => differencesOf(acquirer, life).length === 0
   const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
@@ -195,7 +181,7 @@ function auditFailures({ acquirer }: ContraryWorld, life: PaymentLife): string[]
 }
 
 /** The acquirer never takes a refund back. */
-function auditReversals({ acquirer }: Pick<ContraryWorld, 'acquirer'>, { id, last }: PaymentLife): string[] {
+function auditReversals({ acquirer }: ContraryWorld, { id, last }: PaymentLife): string[] {
   const { refunds } = last.progress
   const isReversed = refunds.some(({ error }) => error === 'refund_reversed')
   const own = acquirer.ofOrder(orderIdOf(id)).filter(({ saleId }) => saleId === ownSaleIdOf(acquirer, last))

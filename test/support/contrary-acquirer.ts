@@ -85,8 +85,6 @@ const DENIED_CARD = /[23578]$/
 export class ContraryAcquirer {
   /** What befalls new sales, each with its share of them. */
   kinds: readonly { readonly kind: ContraryKind; readonly share: number }[] = []
-  /** Whether its records show that nothing was voided of what was captured. */
-  showsZeros = false
   readonly sales = new Map<string, ContrarySale>()
   readonly calls: ContraryCall[] = []
   readonly deviations: Deviation[] = []
@@ -102,16 +100,8 @@ export class ContraryAcquirer {
     this.#outside = outside
   }
 
-  /** Its own time (ms). */
-  readonly nowMs = (): number => this.#outside.nowMs()
-
   ofOrder(orderId: string): readonly ContrarySale[] {
     return [...this.sales.values()].filter(sale => sale.orderId === orderId)
-  }
-
-  /** Whether it has booked a sale under this id, or named one by it in an answer. */
-  knows(saleId: string): boolean {
-    return this.sales.has(saleId) || this.#meantBy(saleId) !== undefined
   }
 
   /** Books a sale as it is from now on. For what people do at the acquirer, too. */
@@ -267,7 +257,7 @@ export class ContraryAcquirer {
   #show(saleId: string): WireAnswer {
     const seen = this.#seen(saleId)
     if (seen === null) return { status: 404, body: '', isLost: false }
-    const view = recordOf(seen, this.showsZeros)
+    const view = recordOf(seen)
     const contrary = shownBy(seen, view.Payment)
     const honest = json(200, contrary === null ? view : { ...view, Payment: contrary })
     const answer = queriedBy(seen, honest, this.#outside.dice)

@@ -1,6 +1,6 @@
 /**
  * The forms in which HTTP and JSON let one and the same answer come: whole answers in bytes, after which the connection
- * ends. Pure; for contrary-server.ts, and for the test of what the service reads of each.
+ * ends. Pure; for the test of what the service reads of each.
  */
 import { gzipSync } from 'node:zlib'
 import type { WireAnswer } from './contrary-wire.js'
@@ -45,7 +45,7 @@ function withNumbers({ status, body }: WireAnswer, write: (digits: string) => st
 
 const middle = (text: string): number => Math.floor(text.length / 2)
 
-export const answerForms = {
+export const answerForms: Readonly<Record<string, AnswerForm>> = {
   'letter by letter in chunks': readable(answer => chunked(answer)),
   'with a byte order mark': readable(({ status, body }) => http(status, `\uFEFF${body}`)),
   'with white space around it': readable(({ status, body }) => http(status, `\r\n\t ${body} \n\n`)),
@@ -100,6 +100,4 @@ export const answerForms = {
     Buffer.from('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n')
   ),
   'in no HTTP': unreadable(({ body }) => Buffer.from(body))
-} as const satisfies Readonly<Record<string, AnswerForm>>
-
-export type AnswerFormName = keyof typeof answerForms
+}

@@ -54,8 +54,8 @@ export function operationAnswer({ saleId, status }: ContrarySale, code: string, 
   })
 }
 
-/** The answer to `GET /1/sales/{PaymentId}`. Accounts differ in whether it shows that nothing was voided of what was captured. */
-export function recordOf(sale: ContrarySale, showsZeros = false) {
+/** The answer to `GET /1/sales/{PaymentId}`. */
+export function recordOf(sale: ContrarySale) {
   const { saleId, orderId, status, amountCents, capturedCents, voidedCents, currency } = sale
   return {
     MerchantOrderId: orderId,
@@ -69,7 +69,7 @@ export function recordOf(sale: ContrarySale, showsZeros = false) {
       Status: status,
       ...(status === Wire.denied ? {} : { ProofOfSale: '123456', AuthorizationCode: '654321' }),
       ...(capturedCents > 0 ? { CapturedAmount: capturedCents } : {}),
-      ...(voidedCents > 0 || (showsZeros && capturedCents > 0) ? { VoidedAmount: voidedCents } : {})
+      ...(voidedCents > 0 ? { VoidedAmount: voidedCents } : {})
     }
   }
 }

@@ -77,7 +77,7 @@ describe('an answer of the card network', () => {
     }
   }
 
-  for (const [name, form] of Object.entries<AnswerForm>(answerForms)) {
+  for (const [name, form] of Object.entries(answerForms)) {
     it(`that comes ${name} is ${form.isReadable ? 'read' : 'read as it is meant, or proves nothing'}`, async () => {
       const plain: AnswerForm = {
         isReadable: true,
