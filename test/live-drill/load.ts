@@ -35,7 +35,7 @@ export class Load {
   #running: { readonly ending: AbortController; readonly done: Promise<unknown> } | undefined
   /** Refused payments that were told already. */
   readonly #told = new Set<string>()
-  /** Payments that a restored backup does not have: what becomes of them is decided by people. */
+  /** Payments that no client has recorded. */
   readonly #forgotten = new Set<string>()
 
   constructor(options: LoadOptions) {
@@ -43,32 +43,26 @@ export class Load {
   }
 
   /** Begins to send; while it sends, nothing. */
-  begin(rate = this.#options.rate, seconds = LONGEST_S): void {
+  begin(): void {
     if (this.#running !== undefined) return
     const client = this.newClient()
     const ending = new AbortController()
     const name = `drill-${this.#clients.length}`
-    const done = openLoop({ rate, seconds }, index => client.begin(`${name}-${index}`), ending.signal)
+    const pace = { rate: this.#options.rate, seconds: LONGEST_S }
+    const done = openLoop(pace, index => client.begin(`${name}-${index}`), ending.signal)
     this.#running = { ending, done }
   }
 
-  /** Sends so many payments, at most `rate` a second, and waits until they are begun. */
-  async fill(payments: number, rate: number): Promise<void> {
-    await this.#stopSending()
-    this.begin(rate, payments / rate)
-    await this.#running?.done
-  }
-
-  /** A client of the same merchant for requests by hand; `isCounted`: its payments are audited. */
-  newClient(isCounted = true): ChaosClient {
+  /** A client of the same merchant for requests by hand; its payments are audited. */
+  newClient(): ChaosClient {
     const client = new ChaosClient(this.#options.target, this.#options.random)
-    if (isCounted) this.#clients.push(client)
+    this.#clients.push(client)
     return client
   }
 
-  /** Leaves payments out of the audit. */
-  forget(paymentIds: Iterable<string>): void {
-    for (const id of paymentIds) this.#forgotten.add(id)
+  /** Leaves a payment out of the audit. */
+  forget(paymentId: string): void {
+    this.#forgotten.add(paymentId)
   }
 
   /** Stops sending, waits until all accepted payments have ended, and audits them. */
