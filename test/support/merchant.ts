@@ -46,12 +46,16 @@ export interface OperationOptions {
   readonly waitS?: number
 }
 
+type Keys = Pick<ServiceUnderTest, 'apiKey' | 'publishableKey'>
+/** Where a merchant finds a service, and the keys of its demo merchant. */
+type Shop = Pick<ServiceUnderTest, 'baseUrl' | 'tokensUrl'> & Keys
+
 /** Speaks for the demo merchant of a service, or for another one with its own keys. */
 export class Merchant {
-  readonly #service: () => ServiceUnderTest
-  readonly #keys: { readonly apiKey: string; readonly publishableKey: string } | null
+  readonly #service: () => Shop
+  readonly #keys: Keys | null
 
-  constructor(service: () => ServiceUnderTest, keys: { apiKey: string; publishableKey: string } | null = null) {
+  constructor(service: () => Shop, keys: Keys | null = null) {
     this.#service = service
     this.#keys = keys
   }

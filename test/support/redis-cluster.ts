@@ -1,13 +1,11 @@
 /** A Redis Cluster on this machine: masters that share the slots, each with replicas. */
 import { join } from 'node:path'
-import { delay } from '../../runtime/delay.js'
 import { type TemporaryFolder, temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
 import type { RedisBinary } from '../../scripts/start/redis-binary.js'
+import { until } from './conditions.js'
 import { RedisNode } from './redis-node.js'
 
 const SLOTS = 16_384
-const POLL_MS = 50
-const FORMING_MAX_MS = 30_000
 
 export interface ClusterOptions {
   readonly binary: RedisBinary
@@ -158,12 +156,4 @@ async function slotsOf(node: RedisNode): Promise<SlotRow[]> {
 async function infoOf(node: RedisNode, name: string): Promise<string | undefined> {
   const info = String(await node.ask('CLUSTER', 'INFO'))
   return new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1]
-}
-
-async function until(what: string, probe: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = Date.now() + FORMING_MAX_MS
-  while (!(await probe())) {
-    if (Date.now() > deadlineMs) throw new Error(`Not within ${FORMING_MAX_MS} ms: ${what}`)
-    await delay(POLL_MS)
-  }
 }

@@ -185,17 +185,8 @@ describe('requests at random', () => {
     const some = Array.from({ length: 12 }, (_, index) => index)
     payments = await Promise.all(some.map(async i => (await merchant.create({ capture: i % 2 === 0 })).payment.id))
     tokens = await Promise.all(some.map(() => merchant.token()))
-    cards = await Promise.all(some.slice(0, 2).map(storedCard))
+    cards = await Promise.all(some.slice(0, 2).map(async () => (await merchant.storeCard()).card_id))
   })
-
-  async function storedCard(): Promise<string> {
-    const answer = await fetch(`${service().baseUrl}/v1/cards`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${service().apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ token_id: await merchant.token() })
-    })
-    return ((await answer.json()) as { card_id: string }).card_id
-  }
 
   async function send({ route, id, query: search, headers: given, body }: Request, at: number): Promise<void> {
     const [method = '', template = ''] = route.split(' ')

@@ -2,26 +2,24 @@
  * deploy/compose.yaml without containers: what compose-setup.sh makes, both Redis with the files that it mounts, each
  * process with the environment of its service. Paths and names of hosts are replaced by those of this machine.
  */
-import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
-import { delay } from '../../../runtime/delay.js'
 import { findOnPath, runToEnd } from '../../../scripts/start/apt-packages.js'
-import { demoCard, demoCustomer } from '../../../scripts/start/demo-customer.js'
 import { bareEnvironment, serviceUrls } from '../../../scripts/start/environment.js'
 import { freePort, portVariables } from '../../../scripts/start/ports.js'
 import type { ProcessGroup } from '../../../scripts/start/process-group.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { Service } from '../../../scripts/start/service.js'
+import { until } from '../../support/conditions.js'
+import { Merchant } from '../../support/merchant.js'
 import { startRedisGroup } from '../../support/redis-servers.js'
 import { composeEnvironment } from '../../support/ways-to-run.js'
 
 const OPERATOR = resolve('dist/scripts/operator/operator.js')
 const PERMISSIONS = 'payments:read,payments:write,cards:write,webhooks:write'
-const LISTENING_MAX_MS = 20_000
 
 describe('deploy/compose.yaml', () => {
   const dir = mkdtempSync(join(tmpdir(), 'compose-'))
@@ -71,24 +69,11 @@ describe('deploy/compose.yaml', () => {
         onOutput: () => undefined
       })
     )
-    const deadlineMs = performance.now() + LISTENING_MAX_MS
-    while (!(await isListening(port))) {
-      if (performance.now() > deadlineMs) throw new Error(`The ${kind} Redis does not listen.`)
-      await delay(50)
-    }
+    await until(`the ${kind} Redis listens`, () => isListening(port))
   }
 
   const operator = async (line: string): Promise<Record<string, unknown>> =>
     JSON.parse(await runToEnd(process.execPath, [OPERATOR, ...line.split(' '), '--json'], environmentOf('operator')))
-
-  async function post(url: string, key: unknown, body: object): Promise<Record<string, unknown>> {
-    const headers = {
-      Authorization: `Bearer ${key}`,
-      'Content-Type': 'application/json',
-      'Idempotency-Key': randomUUID()
-    }
-    return Object(await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json())
-  }
 
   const does = 'charges a card with the files of compose-setup.sh and the environment of each service'
   if (findOnPath('openssl') === undefined) it(`NOT CHECKED, there is no openssl on the PATH: ${does}`, () => undefined)
@@ -133,13 +118,9 @@ describe('deploy/compose.yaml', () => {
     const { merchant_id: merchant } = await operator('merchant create Shop')
     const { key } = await operator(`key create --merchant ${merchant} --permissions ${PERMISSIONS}`)
     const { key: publishable } = await operator(`key create --merchant ${merchant} --publishable`)
-    const { token_id: token } = await post(`${urls.tokens_url}/v1/tokens`, publishable, demoCard)
-    const payment = await post(`${urls.base_url}/v1/payments`, key, {
-      amount_cents: 1_000,
-      external_reference: 'first-charge',
-      customer: demoCustomer,
-      payment_source: { source_type: 'token', token_id: token }
-    })
+    const keys = { apiKey: String(key), publishableKey: String(publishable) }
+    const shop = new Merchant(() => ({ baseUrl: String(urls.base_url), tokensUrl: String(urls.tokens_url), ...keys }))
+    const { payment } = await shop.create({ amount: 1_000 })
     expect(payment).to.include({ status: 'captured', amount_cents: 1_000 })
   }
 })

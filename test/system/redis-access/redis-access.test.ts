@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
-import { generate } from 'selfsigned'
 import { testChange } from '../../../machines/status-change.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { usersOf } from '../../../redis/installation/permissions.js'
@@ -14,7 +13,7 @@ import { loggedEvent } from '../../../redis/webhooks/webhook-event.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
-import type { TlsMaterial } from '../../../scripts/start/loopback-tls.js'
+import { makeLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { namesInBlocks } from '../../support/append-only-file.js'
@@ -59,13 +58,14 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'redis-access-'))
     const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
-    const files = await writeCertificate(dir)
+    const material = await makeLoopbackTls()
+    for (const part of ['ca', 'cert', 'key'] as const) await writeFile(join(dir, `${part}.pem`), material[part])
     const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedServer> =>
       startRedis({ kind, binary, port: await freePort(), dir: join(dir, kind), onOutput: () => undefined })
     servers = { durable: await start('redis'), memoryOnly: await start('secrets-redis') }
     for (const { url } of [servers.durable, servers.memoryOnly]) admins.push(await connect(url, 'commands', log))
     const [durable, memoryOnly] = admins as [Redis, Redis]
-    tls = { durable: await speakTls(durable, files), memoryOnly: await speakTls(memoryOnly, files) }
+    tls = { durable: await speakTls(durable, dir), memoryOnly: await speakTls(memoryOnly, dir) }
     await makeRedisUsers(durable, 'durable')
     await makeRedisUsers(memoryOnly, 'memory-only')
     recorders = { durable: await recordUse(servers.durable.url), memoryOnly: await recordUse(servers.memoryOnly.url) }
@@ -80,10 +80,10 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       procfile: await procfileWith(name => [
         `REDIS_URL=${urlAs(name, tls.durable)}`,
         `SECRETS_REDIS_URL=${urlAs(name, tls.memoryOnly)}`,
-        `NODE_EXTRA_CA_CERTS=${files.certFile}`
+        `NODE_EXTRA_CA_CERTS=${join(dir, 'ca.pem')}`
       ])
     })
-    receiver = await startReceiver(response => response.writeHead(answers.status).end(), files)
+    receiver = await startReceiver(response => response.writeHead(answers.status).end(), material)
     await registerHook(service, receiver.url)
   })
   after(async () => {
@@ -261,29 +261,11 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
   })
 })
 
-interface CertificateFiles extends TlsMaterial {
-  readonly certFile: string
-  readonly keyFile: string
-}
-
-async function writeCertificate(dir: string): Promise<CertificateFiles> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [
-      { name: 'basicConstraints', cA: true },
-      { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }
-    ]
-  })
-  const files = { ca: cert, cert, key, certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
-  await Promise.all([writeFile(files.certFile, cert), writeFile(files.keyFile, key, { mode: 0o600 })])
-  return files
-}
-
-/** Opens a second, encrypted port of a running Redis. */
-async function speakTls(redis: Redis, { certFile, keyFile }: CertificateFiles): Promise<string> {
+/** Opens a second, encrypted port of a running Redis, with the files of a folder. */
+async function speakTls(redis: Redis, dir: string): Promise<string> {
   const port = await freePort()
-  const settings = ['tls-cert-file', certFile, 'tls-key-file', keyFile, 'tls-ca-cert-file', certFile]
+  const [ca, cert, key] = ['ca', 'cert', 'key'].map(part => join(dir, `${part}.pem`)) as [string, string, string]
+  const settings = ['tls-cert-file', cert, 'tls-key-file', key, 'tls-ca-cert-file', ca]
   await redis.call('CONFIG', 'SET', ...settings, 'tls-auth-clients', 'no', 'tls-port', String(port))
   return `rediss://localhost:${port}`
 }
