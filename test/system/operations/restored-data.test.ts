@@ -182,9 +182,9 @@ describe('data that came back older beside what is remembered', () => {
 /** Until when the processes of a host watched its data, by their files. */
 async function rememberedMs({ dataDir }: ServiceUnderTest): Promise<number> {
   const folder = join(dataDir, 'seen')
-  const texts = await Promise.all(
-    (await readdir(folder)).map(name => readFile(join(folder, name), 'utf8').catch(() => '{}'))
-  )
+  // A draft has no such name, and may be half written.
+  const names = (await readdir(folder)).filter(name => name.endsWith('.json'))
+  const texts = await Promise.all(names.map(name => readFile(join(folder, name), 'utf8').catch(() => '{}')))
   return Math.max(...texts.map(text => (JSON.parse(text) as { atMs?: number }).atMs ?? 0))
 }
 
