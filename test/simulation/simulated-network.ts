@@ -105,7 +105,11 @@ export class SimulatedNetwork {
     const world = this.#world
     return new Promise(resolve => {
       let stopListening = (): void => undefined
+      let isSettled = false
+      // An answer that comes after its caller gave up shows that process nothing.
       const settle = (exchange: Exchange): void => {
+        if (isSettled) return
+        isSettled = true
         stopListening()
         if (request.method === 'GET' && exchange.kind === 'answered') this.#noteShown(process, request, exchange.text)
         world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
