@@ -3,7 +3,7 @@
  * answers for what Redis does not have.
  */
 import type { Payment } from '../machines/model.js'
-import type { ListQuery, PaymentPage } from '../redis/payments/payments.js'
+import type { ListQuery, PaymentPage } from '../redis/payments/list-payments.js'
 import { messageOf } from '../runtime/message-of.js'
 
 export interface PaymentArchive {

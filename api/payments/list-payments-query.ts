@@ -1,7 +1,7 @@
 /** Reads the query of GET /v1/payments. */
 import { CURSOR_RULE, listPaymentsQuery } from '../../contract/list-payments.js'
 import { LIST_LIMIT_DEFAULT } from '../../contract/request-fields.js'
-import type { ListFilter } from '../../redis/payments/payments.js'
+import type { ListFilter } from '../../redis/payments/list-payments.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'

@@ -2,7 +2,7 @@
 import type { CardSource, CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import type { Buyer } from '../../machines/network.js'
-import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
+import type { ListFilter, PaymentPage } from '../../redis/payments/list-payments.js'
 import type { StepTimes } from './server-timing.js'
 
 /** The merchant and Idempotency-Key of a request, and how long the client waits for the result (ms). */

@@ -11,7 +11,7 @@ import { isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import { RETRY_AFTER_S } from '../http/middleware/error-envelope.js'
 import { ServiceError } from '../http/service-error.js'
 import type { PaymentsPort, Submission } from './payments-port.js'
-import { rejectedFieldsOf } from './rejections.js'
+import { rejectedFieldsOf } from './rejected-fields.js'
 import { serverTiming } from './server-timing.js'
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }

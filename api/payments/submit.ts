@@ -14,9 +14,10 @@ import {
   type PaymentTerms,
   type RefusalCode
 } from '../../machines/model.js'
-import { askedEvent, decide } from '../../machines/payment/decide.js'
+import { decide } from '../../machines/payment/decide.js'
 import type { AskedEvent, Policy } from '../../machines/payment/events.js'
-import { operationBegun } from '../../machines/payment/progress.js'
+import { askedEvent } from '../../machines/payment/make-event.js'
+import { knownRefund } from '../../machines/payment/refunds.js'
 import type { Backlog } from '../../redis/commands/backlog.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
 import { untilAnswered } from '../../redis/connection/until-answered.js'
@@ -34,8 +35,8 @@ import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept } from './acceptance.js'
+import { answerAtOnce, progressWith, replayOf } from './answer-at-once.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
-import { withoutRecord } from './repeated-refund.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 
@@ -133,7 +134,8 @@ async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: C
 
 /**
  * Refuses a command that the payment can't take before acceptance, and records the refusal under its key. The script compares
- * the version, so that decision and record are about the same payment (decision 23). After acceptance the worker decides
+ * the version, so that decision and record are about the same payment (decision 23). A refund whose key the payment has already
+ * is accepted by no command: its result is the answer. After acceptance the worker decides
  * again, because another command may come first.
  */
 async function operate(
@@ -151,24 +153,18 @@ async function operate(
     const load = (): Promise<Payment | null> =>
       deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId), scope.merchantId)
     let { answer: payment } = await untilAnswered(load)
-    const repeated = await withoutRecord(deps.store, scope, payment, asked)
-    if (repeated !== null) return repeated
     while (payment?.terms.merchantId === scope.merchantId) {
-      const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
-      const { answer, wasRepeated } = await accept(
+      const known = knownRefund(payment.progress, asked)
+      const request = { payment, command, refusal: refusalOf(payment, asked, deps.config), isKnown: known !== null }
+      const answered = await accept(
         acceptance,
         () => deps.store.acceptOperation(request, acceptance, retentionMs(deps.config)),
         ({ kind }) => kind
       )
-      payment = answer.payment ?? (await untilAnswered(load)).answer
-      if (answer.kind === 'changed' || payment === null) continue
-      if (answer.kind === 'accepted' && request.refusal !== null) return refused(answer.payment, request.refusal)
-      // A repeated acceptance finds its own open record when the first answer was lost. A refusal leaves no open record.
-      const mayBeOwn = wasRepeated && request.refusal === null
-      if (answer.kind === 'earlier' && !(mayBeOwn && isInProgress(scope, answer.earlier))) {
-        return replayOf(scope, answer.earlier, payment, asked)
-      }
-      return await resultOf(deps, scope, { payment, asked, expected, startedMs })
+      payment = answered.answer.payment ?? (await untilAnswered(load)).answer
+      if (answered.answer.kind === 'changed' || payment === null) continue
+      const atOnce = answerAtOnce(scope, { payment, asked, known, refusal: request.refusal }, answered)
+      return atOnce ?? (await resultOf(deps, scope, { payment, asked, expected, startedMs }))
     }
     return { kind: 'not_found' }
   } finally {
@@ -183,10 +179,6 @@ function retentionMs({ idempotencyRetentionDays }: Config): number {
 function refusalOf(payment: Payment, asked: AskedEvent, policy: Policy): RefusalCode | null {
   const decision = decide(payment, asked, policy)
   return decision.kind === 'refused' ? decision.code : null
-}
-
-function refused({ terms }: Payment, code: RefusalCode): Submission {
-  return { kind: 'finished', terms, result: { kind: 'refused', code }, isReplay: false }
 }
 
 /** Waits for the reply. Without one in time, the stored result is the authority. */
@@ -236,33 +228,6 @@ async function freshRecord(
 ): Promise<IdempotencyValue | null> {
   if (stored?.result || isOpenFor(operation, idempotencyKey)) return stored
   return await deps.store.readIdempotency(partition, record)
-}
-
-function isInProgress(scope: RequestScope, earlier: IdempotencyValue): boolean {
-  return earlier.fingerprint === scope.fingerprint && earlier.result === null
-}
-
-/** The original result, a conflict, or "still in progress" (docs/API.md#idempotency). */
-function replayOf(
-  scope: RecordedScope,
-  earlier: IdempotencyValue,
-  payment: Payment,
-  asked: AskedEvent | null
-): Submission {
-  if (earlier.fingerprint !== scope.fingerprint)
-    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
-  const { terms, progress } = payment
-  if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
-  if (earlier.kind === 'create' && progress.status === 'pending') {
-    return { kind: 'create_in_progress', paymentId: terms.id }
-  }
-  return { kind: 'in_progress', terms, progress: progressWith(payment, asked), isReplay: true }
-}
-
-/** The progress with the operation of an accepted command, until a worker begins it. */
-function progressWith({ terms, progress }: Payment, asked: AskedEvent | null): PaymentProgress {
-  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
-  return { ...progress, ...operationBegun(terms, progress, asked) }
 }
 
 function termsOf(

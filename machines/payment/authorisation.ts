@@ -10,7 +10,7 @@ import {
   voidDuplicate,
   voidLateSale
 } from './effects.js'
-import { inDoubt, sending } from './verification.js'
+import { inDoubt, sending } from './state-blocks.js'
 
 const toPreAuthorizedOrCapturing = [
   {

@@ -3,7 +3,7 @@
  * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
  */
 import { queryNetwork, refundSale, review } from './effects.js'
-import { amountCorrection, operation, verifiable } from './verification.js'
+import { amountCorrection, operation, verifiable } from './state-blocks.js'
 
 const toRefunding = {
   guard: 'isRefundable',
@@ -83,7 +83,7 @@ function toChargedBackWith(...actions: ('noteRefunded' | 'succeed' | 'fail')[]) 
   } as const
 }
 
-/** When each finding comes: `ofRefund` in record-comparisons.ts; when a refund is sent again: tries.ts. */
+/** When each finding comes: `ofRefund` in findings-by-state.ts; when a refund is sent again: tries.ts. */
 export const refunding = operation('A refund is in progress.', {
   sending: {
     description: 'The refund is on its way to the network.',

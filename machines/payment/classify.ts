@@ -1,25 +1,27 @@
 /**
  * What an event means to a payment as it stands, before the chart is asked: an answer of the network becomes one finding
- * (record.ts), the outcome of a call says what became of the operation, and what an operator saw counts only when the
+ * (findings.ts), the outcome of a call says what became of the operation, and what an operator saw counts only when the
  * operation can't be booked any more.
  *
- * Pure. All comparisons with the not-found horizon and with the acquirer's record are here and in record.ts.
+ * Pure. All comparisons with the not-found horizon and with the acquirer's record are here, in the files of findings, and in
+ * manual-review.ts.
  */
-import type { Payment } from '../model.js'
-import { conclusionOf } from './conclusions.js'
+import type { Payment, PaymentProgress } from '../model.js'
 import type { CallEvent, LifecycleEvent, PaymentEvent, Policy } from './events.js'
-import { hasTag } from './machine.js'
-import { findingOf } from './record.js'
+import { findingOf } from './findings.js'
+import { concludedEvent, unlessConcluded } from './manual-review.js'
 import { knownVoidedCents, refundableCents } from './sums.js'
-import { isBeyondHorizon, mayArrive } from './tries.js'
+import { mayArrive } from './tries.js'
 
 /** The event for the chart. Null: the payment waits for no such answer. */
 export function classify(payment: Payment, event: PaymentEvent, policy: Policy): LifecycleEvent | null {
   switch (event.type) {
     case 'FOUND':
     case 'ABSENT':
-    case 'NO_ANSWER':
-      return findingOf({ ...payment, policy }, event)
+    case 'NO_ANSWER': {
+      const finding = findingOf({ ...payment, policy }, event)
+      return finding === null ? null : unlessConcluded(payment, finding, policy)
+    }
     case 'APPROVED':
     case 'DECLINED':
     case 'REJECTED':
@@ -27,14 +29,8 @@ export function classify(payment: Payment, event: PaymentEvent, policy: Policy):
     case 'UNPROVEN':
     case 'AMBIGUOUS':
       return outcomeOf(payment, event, policy)
-    case 'OPERATION_CONCLUDED': {
-      const { isBooked, nowMs } = event
-      if (payment.progress.reconciliation === null) return null
-      if (!isBeyondHorizon(payment.progress.reconciliation, policy, nowMs)) {
-        return { type: 'CONCLUSION_NOTED', isBooked, nowMs }
-      }
-      return conclusionOf(payment.progress, isBooked, nowMs)
-    }
+    case 'OPERATION_CONCLUDED':
+      return concludedEvent(payment, event, policy)
     default:
       return event
   }
@@ -43,20 +39,32 @@ export function classify(payment: Payment, event: PaymentEvent, policy: Policy):
 /** What became of the call: of the running operation, of the release of a hold, or of a void that sets things right. */
 function outcomeOf({ progress }: Payment, event: CallEvent, policy: Policy): LifecycleEvent {
   if (progress.status === 'pending') return event
+  if (progress.phase === 'sending') return operationOutcome(progress, event, policy)
+  return progress.phase === 'releasing' ? releaseOutcome(event) : correctionOutcome(progress, event)
+}
+
+function operationOutcome(progress: PaymentProgress, event: CallEvent, policy: Policy): LifecycleEvent {
   const { nowMs } = event
-  const doubt = event.type === 'APPROVED' && progress.phase === 'sending' ? doubtOf(progress, event) : null
-  if (doubt !== null) return { type: 'UNPROVEN', reason: doubt, nowMs }
-  const isConclusive = event.type === 'DECLINED' || event.type === 'REJECTED' || event.type === 'NOT_SENT'
-  if (!isConclusive && hasTag(progress, 'in_flight')) return event
-  if (progress.phase !== 'sending') return correctionOf(progress, event)
-  const { reconciliation } = progress
-  const isInDoubt = reconciliation !== null && mayArrive(reconciliation, policy, nowMs)
-  return { type: isInDoubt ? 'EARLIER_TRY_IN_DOUBT' : 'OPERATION_FAILED', outcome: event, nowMs }
+  switch (event.type) {
+    case 'APPROVED': {
+      const doubt = doubtOf(progress, event)
+      return doubt === null ? event : { type: 'UNPROVEN', reason: doubt, nowMs }
+    }
+    case 'DECLINED':
+    case 'REJECTED':
+    case 'NOT_SENT': {
+      const { reconciliation } = progress
+      const isInDoubt = reconciliation !== null && mayArrive(reconciliation, policy, nowMs)
+      return { type: isInDoubt ? 'EARLIER_TRY_IN_DOUBT' : 'OPERATION_FAILED', outcome: event, nowMs }
+    }
+    default:
+      return event
+  }
 }
 
 /** Why an approval does not prove the operation: it states another amount, or a sale that has nothing left to refund. */
 function doubtOf(
-  { operation, ...figures }: Payment['progress'],
+  { operation, ...figures }: PaymentProgress,
   { stated }: Extract<CallEvent, { type: 'APPROVED' }>
 ): string | null {
   const { kind, amountCents } = operation
@@ -70,11 +78,27 @@ function doubtOf(
   return stated.isClosed && !isLast ? 'approved, but it states that nothing of the sale is left' : null
 }
 
+/** The release of a hold counts its tries, as every operation does. One that is too late leaves the sale to the issuer. */
+function releaseOutcome(event: CallEvent): LifecycleEvent {
+  const { nowMs } = event
+  switch (event.type) {
+    case 'NOT_SENT':
+      return { type: 'NO_ANSWER', reason: event.reason, nowMs }
+    case 'REJECTED':
+      if (event.isTooLate) return { type: 'SALE_GONE', nowMs }
+      return { type: 'UNPROVEN', reason: `not voided, code ${event.code}`, nowMs }
+    case 'DECLINED':
+      return { type: 'RECORD_LAGS', note: 'not voided', nowMs }
+    default:
+      return event
+  }
+}
+
 /**
- * What became of the void of a duplicate, of a late sale or of a lapsed hold. One that did not happen is decided on by the
- * next look at the record. One that is too late is not sent again: the sale is left to the issuer, or to the manual review.
+ * What became of the void of a duplicate or of a late sale. The next query decides about a void that did not happen.
+ * One that is too late is not sent again: the sale is left to the issuer, or to the manual review.
  */
-function correctionOf(progress: Payment['progress'], event: CallEvent): LifecycleEvent {
+function correctionOutcome({ status }: PaymentProgress, event: CallEvent): LifecycleEvent {
   const { nowMs } = event
   switch (event.type) {
     case 'APPROVED':
@@ -82,18 +106,11 @@ function correctionOf(progress: Payment['progress'], event: CallEvent): Lifecycl
     case 'NOT_SENT':
     case 'AMBIGUOUS':
       return { type: 'NO_ANSWER', reason: event.reason, nowMs }
-    case 'REJECTED':
-      if (event.isTooLate && (progress.status === 'failed' || progress.phase === 'releasing')) {
-        return { type: 'SALE_GONE', nowMs }
-      }
-      // The release of a hold counts its tries, as every operation does.
-      if (progress.phase === 'releasing') return { type: 'UNPROVEN', reason: `not voided, code ${event.code}`, nowMs }
-      return {
-        type: 'RECORD_LAGS',
-        note: `not voided, code ${event.code}`,
-        ...(event.isTooLate && { isVoidOver: true }),
-        nowMs
-      }
+    case 'REJECTED': {
+      if (event.isTooLate && status === 'failed') return { type: 'SALE_GONE', nowMs }
+      const note = `not voided, code ${event.code}`
+      return { type: 'RECORD_LAGS', note, ...(event.isTooLate && { isVoidOver: true }), nowMs }
+    }
     case 'UNPROVEN':
       return { type: 'RECORD_LAGS', note: `not voided: ${event.reason}`, nowMs }
     default:

@@ -6,7 +6,7 @@
  * result of the merchant's command.
  */
 import type { StateFrom } from 'xstate'
-import type { Command, CommandResult } from '../commands.js'
+import type { CommandResult } from '../commands.js'
 import {
   isOpen,
   type Payment,
@@ -23,12 +23,11 @@ import { pureStepOf } from '../pure-transition.js'
 import { WrittenByOtherVersion } from '../written-by-other-version.js'
 import { classify } from './classify.js'
 import type { PaymentContext } from './context.js'
-import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import type { Effect, LifecycleEvent, PaymentEvent, Policy } from './events.js'
 import { addLine, lineOf } from './history.js'
-import { hasTag, paymentMachine } from './machine.js'
+import { isInFlight, paymentMachine } from './machine.js'
 import { refusalOf } from './refusals.js'
 import { TRIES_MAX, withVoid } from './tries.js'
-import { lastLookAtMs } from './unvouched.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
 
@@ -47,7 +46,7 @@ export type Decision =
       /** What the event meant: the name of the line in the history. */
       readonly event: LifecycleEvent['type']
       readonly payment: Payment
-      /** false: nothing to commit, the effect only asks or is covered by the accepted command. */
+      /** false: nothing to commit. The effect, if any, is a query, or the authorisation that was accepted. */
       readonly isChanged: boolean
       readonly effect: Effect | null
       readonly statusBefore: PaymentStatus
@@ -56,7 +55,7 @@ export type Decision =
       readonly problem: string | null
     }
 
-/** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByOtherVersion`. */
+/** Decides about one event. Throws only for a stored payment whose place the chart does not know: `WrittenByOtherVersion`. */
 export function decide(payment: Payment, happened: PaymentEvent, policy: Policy): Decision {
   const snapshot = snapshotOf(payment, policy)
   const event = classify(payment, happened, policy)
@@ -97,7 +96,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
  */
 function withoutMootReview(progress: PaymentProgress): PaymentProgress {
   const { reviewReason, reconciliation, notification } = progress
-  const isOpen = reconciliation !== null || notification !== null || hasTag(progress, 'in_flight')
+  const isOpen = reconciliation !== null || notification !== null || isInFlight(progress)
   return reviewReason !== 'poisoned' || isOpen ? progress : { ...progress, reviewReason: null }
 }
 
@@ -137,68 +136,6 @@ const LEAVES_WITHIN_MS = 1_000
 function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect | null): Voids | null {
   if (effect?.kind === 'void') return withVoid(voids, effect.saleId, event.nowMs + LEAVES_WITHIN_MS)
   return voids !== null && 'isVoidOver' in event ? { ...voids, times: TRIES_MAX } : voids
-}
-
-/** The event of a merchant's capture or cancel. */
-export function askedEvent(
-  { kind, amountCents }: Command & { kind: 'capture' | 'cancel' },
-  idempotencyKey: string,
-  nowMs: number
-): AskedEvent {
-  return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
-}
-
-/** Longer than a call and its tries take. A payment that still waits for the outcome then is woken (ms). */
-export const CALL_MAX_MS = 600_000
-
-/** The wake-ups of a payment (ms). */
-export interface WakeTimes {
-  readonly expiryAtMs: number | null
-  /** The next reconciliation; the pace may delay it (redis/reconciliation/reconcile-pace.ts). */
-  readonly reconcileAtMs: number | null
-}
-
-/**
- * `nowMs`: when it came to this. A payment whose call is in flight is found also when all that works on it is lost. One that
- * rests is looked at once more when its data may be older than what was done.
- */
-export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): WakeTimes {
-  const wake = openWakeTimes(payment.progress)
-  if (wake.reconcileAtMs !== null) return wake
-  const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
-  return { ...wake, reconcileAtMs }
-}
-
-/** The same, but null while a call is in flight. */
-function openWakeTimes(progress: PaymentProgress): WakeTimes {
-  const { status, expiresAtMs, notification } = progress
-  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notification?.nextAtMs ?? null }
-  return { expiryAtMs: null, reconcileAtMs: reconcileAtMs(progress) }
-}
-
-/** The earlier one of its wake times; null: none, or a call is in flight. */
-export function wakeAtMs(progress: PaymentProgress): number | null {
-  const { expiryAtMs, reconcileAtMs } = openWakeTimes(progress)
-  return expiryAtMs === null || reconcileAtMs === null
-    ? (expiryAtMs ?? reconcileAtMs)
-    : Math.min(expiryAtMs, reconcileAtMs)
-}
-
-function reconcileAtMs(progress: PaymentProgress): number | null {
-  if (progress.phase === 'sending') return null
-  if (progress.reconciliation !== null) return progress.reconciliation.nextAtMs
-  return hasTag(progress, 'verifiable') ? (progress.notification?.nextAtMs ?? null) : null
-}
-
-/** The event of a wake-up: the end of the window, or the next reconciliation. */
-export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
-  const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
-  return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
-}
-
-/** Whether a call may be in flight whose outcome the payment waits for. */
-export function isInFlight(progress: PaymentProgress): boolean {
-  return hasTag(progress, 'in_flight')
 }
 
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {

@@ -1,8 +1,8 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
 import { textsOfBuyer, withoutTexts } from '../merchant-text-rules.js'
 import { isOpen, type Payment, type PaymentTerms } from '../model.js'
-import { isInFlight } from './decide.js'
 import { addLine } from './history.js'
+import { isInFlight } from './machine.js'
 
 /** In the place of the buyer. The domain is reserved: it never gets mail. */
 const ERASED: PaymentTerms['customer'] = { name: 'erased', email: 'erased@erased.invalid' }

@@ -1,78 +1,93 @@
-/** What findings are made of, and what a payment and the policy say about the age of a record. */
-import type { Payment } from '../model.js'
+/**
+ * Compares the acquirer's record of a sale with the payment: one finding for each answer to a query.
+ *
+ * The query host is another one than the host that takes captures and refunds, and each answer may be older than the one
+ * before. So what the record does not show is no contradiction until the not-found horizon.
+ */
+import { type Payment, placeOf } from '../model.js'
 import type { Sale } from '../network.js'
-import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
-import { isBeyondHorizon } from './tries.js'
+import type { Finding, FoundEvent, QueryEvent } from './events.js'
+import { asFinding, contradicted, isLapsed, type Known, type ReadRecord, unclear } from './finding-parts.js'
+import { expectedVoidedCents, type Meaning, meanings } from './findings-by-state.js'
+import { besideDuplicates, ofLateSale } from './sales-to-void.js'
+import { voidedOf } from './sums.js'
 
-/** A payment whose record is looked at. */
-export interface Known extends Payment {
-  readonly policy: Policy
+/** After a change of our account, a worker that was not stopped may send payments under the old one for so long (ms). */
+const ACCOUNT_CHANGE_MS = 3_600_000
+
+/** The finding that an answer is. Null: the payment waits for the outcome of its call, and for no such answer. */
+export function findingOf(known: Known, answer: QueryEvent): Finding | null {
+  const meaning = meanings[placeOf(known.progress)]
+  return meaning === undefined ? null : ofAnswer(known, answer, meaning)
 }
 
-export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
-/** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
-export type ReadRecord = FoundEvent & { readonly isRestCounted?: true }
-
-/** The finding `type` with what the record shows. */
-export function asFinding<T extends Finding['type']>(
-  type: T,
-  { sale, isRestCounted, nowMs }: ReadRecord
-): { type: T; sale: Sale; isRestCounted?: true; nowMs: number } {
-  return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
+function ofAnswer(known: Known, answer: QueryEvent, { ofRecord, ofAbsence }: Meaning): Finding {
+  const contradiction = answer.type === 'FOUND' ? contradictionIn(known, answer) : undefined
+  const isClear = answer.type === 'FOUND' && answer.sale.status !== 'unfinished' && contradiction === undefined
+  if (!isClear && isLapsed(known, answer)) return unclear(answer)
+  if (answer.type === 'NO_ANSWER') return answer
+  if (answer.type === 'ABSENT') return ofAbsence(known, answer)
+  if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
+  if (!isClear) return contradicted(answer, contradiction)
+  return besideDuplicates(known, answer, ofOwnSale(known, answer, ofRecord))
 }
 
-/** The window of a hold is over, and the record does not tell how it stands. */
-export function unclear({ nowMs }: QueryEvent): Finding {
-  return { type: 'HOLD_UNCLEAR', nowMs }
+function ofOwnSale(known: Known, answer: FoundEvent, ofRecord: Meaning['ofRecord']): Finding {
+  const read = readVoided(known, answer)
+  const finding = read === undefined ? contradicted(answer) : ofRecord(known, read)
+  if (finding.type === 'LATE_SALE') return ofLateSale(known, answer, finding)
+  // An operator sees the record as it came.
+  return finding.type === 'CONTRADICTED' ? { ...finding, sale: answer.sale } : finding
 }
 
-/** The record and the payment can't both be right. `note`: why, where the figures of the record don't show it. */
-export function contradicted(answer: FoundEvent, note?: string): Finding {
-  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ', ...(note === undefined ? {} : { note }) }
+/**
+ * The answer with what was voided of what was captured. Undefined: the record says different things about it. A chargeback
+ * counts all the same.
+ */
+function readVoided(known: Known, answer: FoundEvent): ReadRecord | undefined {
+  const { sale } = answer
+  const context = { terms: known.terms, figures: known.progress }
+  const voided = voidedOf(sale, context, expectedVoidedCents(known))
+  if (voided === undefined && !sale.isChargedBack) return undefined
+  const { cents = null, isRestCounted = false } = voided ?? {}
+  return { ...answer, sale: { ...sale, voidedCents: cents }, ...(isRestCounted && { isRestCounted }) }
 }
 
-/** The record shows what we know. What was reported, and when, decides whether it is verified. */
-export function nothingNew(known: Known, answer: FoundEvent): Finding {
-  const { notification } = known.progress
-  const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
-  const isShown = notification?.reported === 'chargeback' && isChargeback
-  const isUnshown = isSpecific(known) && !isShown
-  if (isUnshown && isListedLater(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
-  if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
-  if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }
-  return asFinding('NOTHING_NEW', answer)
+/**
+ * Whether an absence in our present account says nothing about a payment: its sale may be in an account used before.
+ * `accountSinceMs`: since when the present one is in use; 0: no other one was in use before. Both by the service's clock.
+ */
+export function mayBeInEarlierAccount(createdAtMs: number, accountSinceMs: number): boolean {
+  return createdAtMs < accountSinceMs + ACCOUNT_CHANGE_MS
 }
 
-/** More than "something" was reported. */
-export function isSpecific({ progress: { notification } }: Known): boolean {
-  return notification?.reported === 'chargeback' || notification?.reported === 'denied_refund'
+interface Contradiction {
+  readonly means: string
+  readonly isIn: (sale: Sale, payment: Payment, answer: FoundEvent) => boolean
 }
 
-/** The network reported something: the payment does not only confirm an operation of its own. */
-export function isReported({ progress: { notification } }: Known): boolean {
-  return notification !== null && notification.reported !== 'own'
-}
+/**
+ * What a record of a sale can't say, in any state of its payment. Such a record decides nothing; the payment is listed for
+ * manual review. docs/MACHINES.md has the same list.
+ */
+export const contradictions: readonly Contradiction[] = [
+  {
+    means: 'the sale of the payment is not in the record, and another one is',
+    isIn: (_, { progress }, { isOther }) => isOther && progress.status !== 'failed'
+  },
+  { means: 'another currency', isIn: ({ currency }, { terms }) => currency !== null && currency !== terms.currency },
+  {
+    means: 'captured, and the captured amount is 0',
+    isIn: ({ status, capturedCents }) => status === 'captured' && capturedCents === 0
+  },
+  {
+    means: 'voided or refunded as a whole after a capture, and the voided amount is 0',
+    isIn: ({ status, capturedCents, voidedCents }, { progress }) =>
+      status === 'voided' && voidedCents === 0 && Math.max(capturedCents, progress.capturedCents) > 0
+  }
+]
 
-/** What was reported is not old enough for manual review. */
-export function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
-  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
-}
-
-/** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
-export function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
-}
-
-export function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
-  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
-}
-
-/** The record can't be behind any more, and no request in doubt can arrive. */
-export function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
-  return isBeyondHorizon(progress.reconciliation, policy, nowMs)
-}
-
-/** The window of a hold is over. */
-export function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
-  return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
+/** How the record contradicts itself or the payment; undefined: it does not. */
+function contradictionIn(payment: Payment, answer: FoundEvent): string | undefined {
+  return contradictions.find(({ isIn }) => isIn(answer.sale, payment, answer))?.means
 }

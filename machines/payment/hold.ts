@@ -4,7 +4,7 @@
  */
 import { captureSale, queryNetwork, review, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { amountCorrection, inDoubt, operation, verifiable } from './verification.js'
+import { amountCorrection, inDoubt, operation, verifiable } from './state-blocks.js'
 
 export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',

@@ -1,10 +1,10 @@
 /**
  * The life of a payment, as a statechart.
  *
- * States are the statuses that merchants see (docs/PAYMENTS.md#what-each-status-means); a status with substates keeps one public name. The
- * machine never calls the network: an action is either a change of figures (progress.ts) or an effect (effects.ts), which
- * decide.ts hands to the worker as data. An answer comes back as an event, which classify.ts compares with the payment
- * first. An event that a state does not take is refused.
+ * States are the statuses that merchants see (docs/PAYMENTS.md#what-each-status-means); a status with substates keeps one
+ * public name. The machine never calls the network: an action is either a change of figures (money-actions.ts,
+ * doubt-actions.ts) or an effect (effects.ts), which decide.ts hands to the worker as data. An answer comes back as an event,
+ * which classify.ts compares with the payment first. An event that a state does not take is refused.
  */
 import type { AnyStateNode } from 'xstate'
 import type { PaymentPlace } from '../model.js'
@@ -55,4 +55,9 @@ export const paymentMachine = paymentSetup.createMachine({
 export function hasTag({ status, phase }: PaymentPlace, tag: PaymentTag): boolean {
   const node: AnyStateNode | undefined = paymentMachine.root.states[status]
   return node?.tags.includes(tag) === true || (phase !== null && node?.states[phase]?.tags.includes(tag) === true)
+}
+
+/** Whether a call may be in flight whose outcome the payment waits for. */
+export function isInFlight(place: PaymentPlace): boolean {
+  return hasTag(place, 'in_flight')
 }

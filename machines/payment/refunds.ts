@@ -1,9 +1,9 @@
 /**
- * The list of a payment's refunds: pure functions, used by the actions of the chart (progress.ts).
+ * The list of a payment's refunds. Pure.
  *
  * Succeeded refunds add up to what the acquirer's record shows as voided. The list is bounded: see `takesRefund`.
  */
-import { isOpen, type OperationState, type Refund } from '../model.js'
+import type { Refund } from '../model.js'
 import type { Figures } from './context.js'
 import type { AskedEvent } from './events.js'
 import { refundableCents, voidedElsewhereCents } from './sums.js'
@@ -20,15 +20,15 @@ export function takesRefund(figures: Figures, amountCents: number): boolean {
   return kept < REFUNDS_MAX || amountCents === refundableCents(figures)
 }
 
+/** A refund that the payment has under the key of a request; `other`: another request made it. */
+export type KnownRefund = Pick<Refund, 'state' | 'error'> | 'other'
+
 /**
- * What a request for a refund gets whose key the payment lists already: the state of that refund, `other` when it was another
- * request, null when the payment does not know the key. The request itself is not remembered: one for all that is left leaves
- * nothing, when it succeeds. A refund that was reversed in part is in the list twice.
+ * The refund that the payment has under the key of a request; null: none. The request itself is not remembered: one for all
+ * that is left leaves nothing, when it succeeds. A refund that was reversed in part is in the list twice.
  */
-export function repeatedRefund(
-  figures: Figures,
-  { amountCents, idempotencyKey }: AskedEvent
-): Pick<Refund, 'state' | 'error'> | 'other' | null {
+export function knownRefund(figures: Figures, { type, amountCents, idempotencyKey }: AskedEvent): KnownRefund | null {
+  if (type !== 'CANCEL') return null
   const { refunds } = figures
   const newest = refunds.findLast(refund => refund.idempotencyKey === idempotencyKey)
   if (newest === undefined) return null
@@ -59,23 +59,6 @@ export function withNewRefund(
     error: null
   }
   return bounded([...refunds, begun])
-}
-
-/** What changes when the running operation gets another state: a refund in the list has the state of its operation. */
-export function withOperationIn(
-  { refunds, operation }: Figures,
-  state: OperationState,
-  nowMs: number,
-  error: Refund['error'] = null
-): Pick<Figures, 'operation' | 'refunds'> {
-  const changed = { ...operation, state }
-  if (operation.kind !== 'refund') return { operation: changed, refunds }
-  const at = refunds.findLastIndex(refund => isOpen(refund) && refund.idempotencyKey === operation.idempotencyKey)
-  const concludedAtMs = isOpen({ state }) ? null : nowMs
-  return {
-    operation: changed,
-    refunds: refunds.map((refund, index) => (index === at ? { ...refund, state, concludedAtMs, error } : refund))
-  }
 }
 
 /**

@@ -7,9 +7,10 @@
 import { assign, setup } from 'xstate'
 import type { ReviewReason } from '../model.js'
 import type { Figures, PaymentArgs, PaymentContext } from './context.js'
-import * as doubts from './doubts.js'
+import * as doubtActions from './doubt-actions.js'
 import type { Effect, LifecycleEvent } from './events.js'
-import * as progress from './progress.js'
+import { listFor } from './manual-review.js'
+import * as moneyActions from './money-actions.js'
 import { takesRefund } from './refunds.js'
 import { authorizedCentsOf, refundAmountCents, refundableCents, saleOf } from './sums.js'
 
@@ -41,14 +42,13 @@ function figures(change: (args: PaymentArgs) => Partial<Figures>) {
 
 type Review = { readonly reason: ReviewReason }
 
-const { listFor, operationBegun: _, ...moneyChanges } = progress
-const changes = { ...moneyChanges, ...doubts }
+const changes = { ...moneyActions, ...doubtActions }
 
 const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
   ({ context }, { reason }) => ({ figures: { ...context.figures, ...listFor(context.figures, reason) } })
 )
 
-/** Each change of figures (progress.ts, doubts.ts) is an action of the same name. */
+/** Each change of figures (money-actions.ts, doubt-actions.ts) is an action of the same name. */
 type FigureActions = { readonly [Name in keyof typeof changes]: ReturnType<typeof figures> }
 const figureActions = Object.fromEntries(
   Object.entries(changes).map(([name, change]) => [name, figures(change)])

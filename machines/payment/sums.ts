@@ -4,6 +4,9 @@ import { isLive, type Sale } from '../network.js'
 import type { Figures, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 
+/** What a record is compared with. */
+type Compared = Pick<PaymentContext, 'terms' | 'figures'>
+
 /** The sale that the acquirer's record shows; null for an event that is no answer about a sale. */
 export function saleOf(event: LifecycleEvent): Sale | null {
   return ('sale' in event ? event.sale : null) ?? null
@@ -33,41 +36,63 @@ export function authorizedCentsOf(
  * and without it the record says different things, or neither is possible.
  */
 export function voidedOf(
-  { status, amountCents, capturedCents, voidedCents }: Sale,
-  { terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>,
+  sale: Sale,
+  context: Compared,
   expectedCents: readonly number[]
 ): { readonly cents: number | null; readonly isRestCounted: boolean } | undefined {
-  const knownCents = figures.capturedCents
-  // The record of a voided sale may leave out what was captured.
-  const takenCents = capturedCents || knownCents
-  const isTaken = (status === 'captured' || status === 'voided') && takenCents > 0
-  const plain = { cents: voidedCents, isRestCounted: false }
-  if (voidedCents === null || !isTaken) return plain
-  // No more can be given back than was captured.
-  const mostCents = Math.min(terms.amountCents, Math.max(takenCents, knownCents))
-  // What was captured is shown less what was voided, or the amount is: then only the payment knows the rest.
-  const isNet = takenCents < knownCents
-  const isRestKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
-  const restsCents = [amountCents - takenCents, isRestKnown ? authorizedCentsOf(terms, figures) - knownCents : 0]
-  const readings = [0, ...restsCents.filter(restCents => restCents > 0)].map(restCents => voidedCents - restCents)
-  const possible = [...new Set(readings)].filter(cents => cents >= 0 && cents <= mostCents)
+  const { status, voidedCents } = sale
+  const captured = capturedOf(sale, context)
+  if (voidedCents === null || captured === null) return { cents: voidedCents, isRestCounted: false }
+  const { mostCents, isNet } = captured
   // A sale is closed when all that was captured is given back.
   const wanted = status === 'voided' ? [mostCents] : expectedCents
   const isBeyond = (cents: number): boolean => isNet && wanted.length > 1 && cents > Math.max(...wanted)
+  const possible = readingsOf(voidedCents, sale, captured, context)
   const fitting = possible.filter(cents => wanted.includes(cents) || isBeyond(cents))
   const [cents] = fitting.length > 0 ? fitting : possible
   if (cents === undefined || fitting.length > 1) return undefined
   return { cents, isRestCounted: cents !== voidedCents }
 }
 
+interface Captured {
+  readonly shownCents: number
+  /** No more can be given back. */
+  readonly mostCents: number
+  /** What was captured is shown less what was voided. */
+  readonly isNet: boolean
+}
+
+/** What was captured of a sale, by its record and the payment; null: nothing. */
+function capturedOf({ status, capturedCents }: Sale, { terms, figures }: Compared): Captured | null {
+  const knownCents = figures.capturedCents
+  // The record of a voided sale may leave out what was captured.
+  const shownCents = capturedCents || knownCents
+  if ((status !== 'captured' && status !== 'voided') || shownCents === 0) return null
+  const mostCents = Math.min(terms.amountCents, Math.max(shownCents, knownCents))
+  return { shownCents, mostCents, isNet: shownCents < knownCents }
+}
+
+/** What the shown amount may mean: itself, and itself less the rest of the hold, as the record and the payment have it. */
+function readingsOf(
+  voidedCents: number,
+  { amountCents }: Sale,
+  { shownCents, mostCents, isNet }: Captured,
+  { terms, figures }: Compared
+): number[] {
+  const knownCents = figures.capturedCents
+  // What was captured is shown less what was voided, or the amount is: then only the payment knows the rest.
+  const isRestKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
+  const knownRestCents = isRestKnown ? authorizedCentsOf(terms, figures) - knownCents : 0
+  const restsCents = [amountCents - shownCents, knownRestCents].filter(restCents => restCents > 0)
+  const readings = new Set([0, ...restsCents].map(restCents => voidedCents - restCents))
+  return [...readings].filter(cents => cents >= 0 && cents <= mostCents)
+}
+
 /**
  * Another amount was authorised than the payment has. A captured sale may show what was captured in its place: the manual
  * doesn't say.
  */
-export function isAuthorisedOtherwise(
-  { terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>,
-  sale: Sale
-): boolean {
+export function isAuthorisedOtherwise({ terms, figures }: Compared, sale: Sale): boolean {
   return isLive(sale) && ![authorizedCentsOf(terms, figures), sale.capturedCents].includes(sale.amountCents)
 }
 
@@ -87,7 +112,7 @@ export function refundAmountCents(figures: Figures, { amountCents }: AskedEvent)
 }
 
 /** What the record shows as captured, as far as the money adds up with it. That of a voided sale may leave it out. */
-export function shownCapturedCents({ terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>, sale: Sale): number {
+export function shownCapturedCents({ terms, figures }: Compared, sale: Sale): number {
   if (sale.capturedCents === 0) return figures.capturedCents
   return Math.min(Math.max(sale.capturedCents, figures.refundedCents), terms.amountCents)
 }

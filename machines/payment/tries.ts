@@ -74,7 +74,7 @@ export function nextTry(
 ): 'wait' | 'send' | 'not_booked' {
   if (reconciliation === null) return 'wait'
   const { refusedMs } = reconciliation
-  // The release of a hold waits in one state: a redelivery of its void is no further try.
+  // The release of a hold has one state. A redelivery of its void is no further try.
   const release = voidsOf(voids, references.saleId)
   const [tries, lastMs] =
     status === 'expired' ? [release.times, release.lastMs] : [reconciliation.tries, reconciliation.sinceMs]

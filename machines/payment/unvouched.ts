@@ -6,7 +6,7 @@
 import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
 import type { LifecycleEvent, PaymentEvent, Policy } from './events.js'
 import { SEEN_BY_OPERATOR } from './history.js'
-import { hasTag } from './machine.js'
+import { hasTag, isInFlight } from './machine.js'
 
 /** Events that show the acquirer's record of the sale. With any other the payment was not compared. */
 const COMPARED: Readonly<Partial<Record<LifecycleEvent['type'], true>>> = {
@@ -64,7 +64,7 @@ export function unsentEvent(nowMs: number): PaymentEvent {
 
 /** The event of a wake-up that has the payment compared with the acquirer's record. Null: a call of it may be in flight. */
 export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEvent | null {
-  if (hasTag(progress, 'in_flight')) return null
+  if (isInFlight(progress)) return null
   return hasTag(progress, 'verifiable')
     ? { type: 'NETWORK_NOTIFICATION', reported: 'change', nowMs }
     : { type: 'RECONCILE', nowMs }
@@ -79,7 +79,7 @@ export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
 /** Whether an open payment has been compared, or is left to an operator since the data came back. */
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, notification, reviewReason } = payment.progress
-  if (hasTag(payment.progress, 'in_flight')) return false
+  if (isInFlight(payment.progress)) return false
   if (reviewReason !== null && lastChangeMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
   return lastLookAtMs(payment, policy) === null && reconciliation === null && notification === null
 }

@@ -2,7 +2,7 @@
 import type { Command } from '../../machines/commands.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { paymentKeyOf } from '../keys.js'
-import { DamagedValue, required, storedList, storedValue } from '../stored-fields.js'
+import { DamagedValue, type Format, required, storedList, storedValue } from '../stored-fields.js'
 import { storedCommand } from './stored-command.js'
 
 /** Where a command stands in its stream, and who has it. */
@@ -36,22 +36,33 @@ export interface CommandEntry extends StreamEntry {
   readonly traceparent: string | null
   /** How often it was begun in vain: its worker died with it, or failed at it. */
   readonly deliveryCount: number
-  /** For `create` as it was accepted: the record of the new payment, since reading it cost a quarter of the latency. Else null. */
-  readonly accepted: string | null
+  /** For `create`: the record of the new payment, because reading it took a quarter of the latency. Else null. */
+  readonly newRecord: string | null
   /** For `wake`: the time that was due, so that a slow clock of the worker can't miss it (ms). */
   readonly dueAtMs: number | null
 }
 
 /** What is stored of an entry in its field `e`. */
-type EntryContent = Omit<CommandEntry, keyof StreamEntry | 'accepted'>
+type EntryContent = Omit<CommandEntry, keyof StreamEntry | 'newRecord'>
 
 interface StoredEntry extends Omit<EntryContent, 'dueAtMs'> {
   /** A text, because fire_due.lua puts a score there. */
   readonly dueAt: string | null
 }
 
+const PAYMENT_KEY = /^[\da-v]{26}$/
+
+/** What names no payment is damage: log lines and dead letters have the id that the key stands for. */
+export const storedPaymentKey: Format<string, string> = {
+  encode: paymentKey => paymentKey,
+  decode(text) {
+    if (!PAYMENT_KEY.test(text)) throw new DamagedValue('A stored command names no payment.')
+    return text
+  }
+}
+
 const storedEntry = storedValue<StoredEntry>('command', {
-  paymentKey: [required],
+  paymentKey: [required, storedPaymentKey],
   command: [required, storedCommand],
   deliveryCount: [0],
   dueAt: [null],
@@ -105,5 +116,5 @@ export function decodeEntry({ entryId, partition, fields, consumer, delivery }: 
   if (text === undefined) throw new DamagedValue(`The stream entry ${entryId} is not a command.`)
   const { dueAt, ...content } = storedEntry.decode(text)
   const dueAtMs = dueAt === null ? null : Number(dueAt)
-  return { entryId, partition, fields, consumer, delivery, ...content, dueAtMs, accepted: named.get('s') ?? null }
+  return { entryId, partition, fields, consumer, delivery, ...content, dueAtMs, newRecord: named.get('s') ?? null }
 }

@@ -54,7 +54,7 @@ export interface WorkKind<E extends StreamEntry> {
   encodeRedelivered(entry: E): string[]
   /** Whether a worker that died may have begun it. */
   isBegun(redis: Redis, entry: E): Promise<boolean>
-  /** Gives a command back for which this worker has sent nothing. False when its consumer has it no more. */
+  /** Gives a command back for which this worker has sent nothing. False when it is no longer with its consumer. */
   release(redis: Redis, entry: E): Promise<boolean>
 }
 
@@ -145,7 +145,7 @@ function collectEntry<E extends StreamEntry>(
   }
 }
 
-/** Puts a command back that was begun in vain. False when its consumer has it no more. */
+/** Puts a command back that was begun in vain. False when it is no longer with its consumer. */
 export async function requeueCommand<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
@@ -154,7 +154,7 @@ export async function requeueCommand<E extends StreamEntry>(
   return await requeueEntry(redis, work, { ...entry, fields: work.encodeRedelivered(entry) })
 }
 
-/** Puts an entry back with these fields. False when its consumer has it no more. */
+/** Puts an entry back with these fields. False when it is no longer with its consumer. */
 export async function requeueEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
@@ -182,7 +182,7 @@ export interface DeadLetterDetails {
   readonly result: CommandResult | null
 }
 
-/** Takes a command out of circulation, with the reason for the operator. False when its consumer has it no more. */
+/** Takes a command out of circulation, with the reason for the operator. False when it is no longer with its consumer. */
 export async function deadLetterCommand(
   redis: Redis,
   entry: CommandEntry,
@@ -231,10 +231,10 @@ function letterOf<E extends StreamEntry>(
   }
 }
 
-/** Where commands go that a worker can't end: false for one that this worker has no more. */
+/** Where a worker puts commands that it can't end. The methods answer false when the command is no longer with this worker. */
 export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
-  /** For one for which this worker has sent nothing. */
+  /** Gives back a command for which this worker has sent nothing. */
   release(entry: CommandEntry): Promise<boolean>
   /** All commands of the payment that have no result yet, this one among them. */
   commandsOf(entry: CommandEntry): Promise<readonly CommandEntry[]>

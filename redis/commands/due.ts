@@ -1,5 +1,5 @@
 /** What is due: expiries and reconciliations, at the pace that is allowed, turned into commands. */
-import { CALL_MAX_MS } from '../../machines/payment/decide.js'
+import { CALL_MAX_MS } from '../../machines/payment/wake-ups.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'

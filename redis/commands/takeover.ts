@@ -63,8 +63,8 @@ export async function watchWorkers(
 }
 
 /**
- * A heartbeat from further ahead than `silenceMs` is of before the clock was set back: living workers have written another
- * one, or will.
+ * A heartbeat more than `silenceMs` ahead was written before the clock was set back: living workers have written another one
+ * since, or will.
  */
 async function livingAt(
   redis: Redis,

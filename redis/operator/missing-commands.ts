@@ -1,7 +1,6 @@
 /** Payments that wait for a command which is in no stream any more: a stream was trimmed by hand. */
 import { type Payment, paymentStatuses } from '../../machines/model.js'
-import { isInFlight } from '../../machines/payment/decide.js'
-import { hasTag } from '../../machines/payment/machine.js'
+import { hasTag, isInFlight } from '../../machines/payment/machine.js'
 import { commandsIn } from '../commands/commands-in-stream.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, partitionNumbers, partitionOf } from '../keys.js'

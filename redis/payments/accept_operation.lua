@@ -9,17 +9,19 @@
 -- given.request, given.lifeMs   the record of the request, and how long it lives
 -- given.version                 of the payment
 -- given.mayBeItself             the refusal may be about this very request, which is in flight
+-- given.isKnown                 the payment has a refund under the key of this request
 -- given.fields                  of the command entry, in pairs; absent: the request is refused
 --
--- Returns {'accepted', count}, {'earlier', payment record, idempotency value}, or {'changed', payment record or ''}.
+-- Returns {'accepted', count}, {'earlier', payment record, idempotency value}, or {'known'}, or
+-- {'changed', payment record or ''}.
 -- include advance
 -- include digits
 local LOST_AFTER_MS = 60000
 local payment = redis.call('GET', keys.payment) or ''
 local earlier = redis.call('GET', keys.idempotency)
 local isSameVersion = string.match(payment, '^%[%d+,(%d+),') == given.version
--- The same request is open for so long, and not in flight: its command may be lost, and is written again. If it is not,
--- commit.lua begins one of the two.
+-- The same request is open for so long, and not in flight: its command may be lost, and is written again unless the
+-- payment has its refund. If the command is not lost, commit.lua begins one of the two.
 local isOpen = earlier and string.sub(earlier, 1, 5) == '[1,0,'
 local rest = isOpen and string.sub(earlier, 6) or ''
 local isLost = isOpen
@@ -32,6 +34,9 @@ if earlier and not isLost then
 end
 if not isSameVersion then
   return { 'changed', payment }
+end
+if given.isKnown then
+  return { 'known' }
 end
 -- What can fail, as on a key of another type, comes before SET: Redis keeps what was written.
 local count = advance(keys.counter)

@@ -6,7 +6,8 @@
  */
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../../machines/model.js'
-import type { OperationResult, WakeTimes } from '../../machines/payment/decide.js'
+import type { OperationResult } from '../../machines/payment/decide.js'
+import type { WakeTimes } from '../../machines/payment/wake-ups.js'
 import { statusChangeOf } from '../../machines/status-change.js'
 import type { CommandEntry } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
@@ -180,7 +181,7 @@ function keysOf(write: Commit, partition: number) {
   }
 }
 
-/** Of a capture or cancel that begins the record must be open: its request may have been answered meanwhile. */
+/** The record of a capture or cancel that begins must be open: its request may have been answered meanwhile. */
 function mustBeOpen({ begins }: Commit): boolean {
   return begins !== null && (begins.command.kind === 'capture' || begins.command.kind === 'cancel')
 }

@@ -4,14 +4,15 @@
  * Accepting is one script: after it the request is durable and will end in a result, also after a crash.
  */
 import type { Command } from '../../machines/commands.js'
-import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../../machines/model.js'
+import type { Payment, RefusalCode } from '../../machines/model.js'
 import { encodeEntry, encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import type { Writes } from '../connection/writes.js'
-import { keys, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { keys, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
-import { type IndexRange, newestOf, referencePrefix } from './payment-indexes.js'
+import { type ListQuery, listPage, type PaymentPage } from './list-payments.js'
+import { referencePrefix } from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 
 const acceptPayment = defineNamedScript<{
@@ -33,6 +34,7 @@ const acceptOperation = defineNamedScript<{
     lifeMs: number
     version: string
     mayBeItself: boolean
+    isKnown: boolean
     fields: readonly string[] | undefined
   }
 }>('accept_operation')
@@ -54,11 +56,14 @@ export interface OperationRequest {
   readonly command: Command & { kind: 'capture' | 'cancel' }
   /** Null: the payment takes the command. */
   readonly refusal: RefusalCode | null
+  /** The payment has a refund under the key of this request (`knownRefund`). */
+  readonly isKnown: boolean
 }
 
 /**
  * - `accepted`: the command is in the stream, or its refusal is recorded
  * - `earlier`: a request with the same key came before
+ * - `known`: nothing was done, because the payment has a refund under the key, whose record is gone or whose command may be lost
  * - `changed`: nothing was done, because the payment is not the one that was read
  *
  * A payment that is null has left for the archive meanwhile.
@@ -66,6 +71,7 @@ export interface OperationRequest {
 export type OperationAccepted =
   | { readonly kind: 'accepted'; readonly payment: Payment }
   | { readonly kind: 'earlier'; readonly payment: Payment | null; readonly earlier: IdempotencyValue }
+  | { readonly kind: 'known'; readonly payment: Payment }
   | { readonly kind: 'changed'; readonly payment: Payment | null }
 
 export interface PaymentStore {
@@ -78,7 +84,7 @@ export interface PaymentStore {
   ): Promise<IdempotencyValue | null>
   acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
   readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
-  /** Null when there is no such payment. Ownership is the caller's question. */
+  /** Null when there is no such payment. The caller compares the merchant. */
   load(partition: number, paymentKey: string): Promise<Payment | null>
   /** The same for a caller that is about to change the payment: on return it is in Redis. */
   loadForChange(partition: number, paymentKey: string, merchantId?: string): Promise<Payment | null>
@@ -88,24 +94,6 @@ export interface PaymentStore {
   list(filter: ListQuery, signal?: AbortSignal): Promise<PaymentPage>
   /** Wakes a payment as if `dueAtMs` had come. A payment for which nothing is due by then stays as it is. */
   wake(paymentId: string, dueAtMs: number): Promise<void>
-}
-
-export interface PaymentPage {
-  readonly payments: readonly Payment[]
-  /** Id from which the next page starts; null on the last page. */
-  readonly nextAfterId: string | null
-}
-
-/** Which payments of a merchant are listed. Null: any. */
-export interface ListFilter extends IndexRange {
-  readonly status: PaymentStatus | null
-  readonly externalReference: string | null
-  readonly limit: number
-}
-
-export interface ListQuery extends ListFilter {
-  readonly partition: number
-  readonly merchantId: string
 }
 
 export function createPaymentStore(writes: Writes): PaymentStore {
@@ -141,7 +129,7 @@ export function createPaymentStore(writes: Writes): PaymentStore {
       return null
     },
 
-    async acceptOperation({ payment, command, refusal }, acceptance, retentionMs) {
+    async acceptOperation({ payment, command, refusal, isKnown }, acceptance, retentionMs) {
       const { partition, record, fingerprint } = acceptance
       const paymentKey = paymentKeyOf(payment.terms.id)
       const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
@@ -156,6 +144,7 @@ export function createPaymentStore(writes: Writes): PaymentStore {
         lifeMs: retentionMs,
         version: String(payment.version),
         mayBeItself: refusal === 'operation_in_progress',
+        isKnown,
         fields: refusal === null ? acceptedEntry(paymentKey, command, acceptance) : undefined
       }
       const answer = await writes.run(scriptKeys.commands, node => acceptOperation(node, scriptKeys, given))
@@ -171,10 +160,7 @@ export function createPaymentStore(writes: Writes): PaymentStore {
     loadForChange: load,
     replaceArchived: async () => undefined,
 
-    list: (query, signal) =>
-      query.externalReference === null
-        ? listByStatus(redis, query, signal)
-        : listByReference(redis, query, query.externalReference, signal),
+    list: (query, signal) => listPage(redis, query, signal),
 
     async wake(paymentId, dueAtMs) {
       const stream = keys.commands(partitionOfPayment(paymentId))
@@ -195,87 +181,18 @@ function loadFrom(redis: Redis): PaymentStore['load'] {
 /** What accept_operation.lua answered about `payment`. */
 function operationAccepted(answer: unknown, payment: Payment, saw: (count: number) => void): OperationAccepted {
   const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], (string | number)?, string?]
-  if (typeof stored === 'number') {
-    saw(stored)
-    return { kind: 'accepted', payment }
+  if (kind === 'accepted') {
+    saw(Number(stored))
+    return { kind, payment }
   }
-  const current = stored === '' ? null : decodePayment(stored, paymentKeyOf(payment.terms.id))
-  if (kind === 'earlier') return { kind, payment: current, earlier: decodeIdempotency(earlier) }
-  return { kind: 'changed', payment: current }
+  if (kind === 'known') return { kind, payment }
+  const current = stored === '' ? null : decodePayment(String(stored), paymentKeyOf(payment.terms.id))
+  return kind === 'earlier'
+    ? { kind, payment: current, earlier: decodeIdempotency(earlier) }
+    : { kind, payment: current }
 }
 
 /** The fields of a new command in its stream. */
 function acceptedEntry(paymentKey: string, command: Command, acceptance: Acceptance): string[] {
   return encodeEntry({ ...acceptance, paymentKey, command, deliveryCount: 0, dueAtMs: null })
-}
-
-/** The indexes name the payments that come into question. */
-async function listByStatus(redis: Redis, query: ListQuery, signal?: AbortSignal): Promise<PaymentPage> {
-  const { partition, merchantId, status } = query
-  const statuses = status === null ? paymentStatuses : [status]
-  const indexes = statuses.map(one => keys.byStatus(partition, merchantId, one))
-  const count = query.limit + 1
-  return await readPage(redis, query, await newestOf(redis, indexes, '', query, count), count, signal)
-}
-
-/**
- * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
- * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next page continues after them.
- */
-async function listByReference(
-  redis: Redis,
-  query: ListQuery,
-  externalReference: string,
-  signal?: AbortSignal
-): Promise<PaymentPage> {
-  const { partition, merchantId, status } = query
-  const indexes = [keys.byReference(partition, merchantId)]
-  const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  const found = await newestOf(redis, indexes, referencePrefix(externalReference), query, count)
-  return await readPage(redis, query, found, count, signal)
-}
-
-/** More than the largest page. */
-const REFERENCE_SCAN_MAX = 500
-/**
- * With as much metadata as is allowed, a hundred payments are four megabytes, and ten such pages a second kept all other
- * merchants waiting for seconds. A page of usual payments is well below this.
- */
-export const PAGE_CHARACTERS_MAX = 128 * 1_024
-/** The usual page in one read: each one waits for the writes of others to be on the disk. */
-const READ_AT_ONCE = 25
-
-/**
- * The first of `ids` that fill a page. A payment whose status changed between the index and its record is left out, so
- * that a page may be short; so may one that is full of metadata.
- */
-async function readPage(
-  redis: Redis,
-  { partition, status, externalReference, limit }: ListQuery,
-  ids: readonly string[],
-  taken: number,
-  signal?: AbortSignal
-): Promise<PaymentPage> {
-  const payments: Payment[] = []
-  let seen = 0
-  let characters = 0
-  const isWanted = ({ terms, progress }: Payment): boolean =>
-    (status === null || progress.status === status) &&
-    (externalReference === null || terms.externalReference === externalReference)
-  let records: (string | null)[] = []
-  while (seen < ids.length && payments.length < limit && characters < PAGE_CHARACTERS_MAX) {
-    const at = seen % READ_AT_ONCE
-    if (at === 0) {
-      signal?.throwIfAborted()
-      const some = ids.slice(seen, seen + READ_AT_ONCE)
-      records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
-    }
-    const [record, paymentKey = ''] = [records[at] ?? '', ids[seen]]
-    seen++
-    characters += record.length
-    const payment = record === '' ? null : decodePayment(record, paymentKey)
-    if (payment !== null && isWanted(payment)) payments.push(payment)
-  }
-  const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
-  return { payments, nextAfterId: last === undefined ? null : paymentIdOfKey(last) }
 }

@@ -2,10 +2,9 @@
  * The command to deliver the first event of a payment, as it stands in a stream. Without `kind`, which is `deliver` as a
  * rule, it is also how a payment stands in the line of its endpoint: scripts move it from one to the other.
  */
-import type { StreamEntry } from '../commands/command-entry.js'
+import { type StreamEntry, storedPaymentKey } from '../commands/command-entry.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
-import { DamagedValue, type Format, numbered, required, storedValue } from '../stored-fields.js'
+import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
 /** A payment in the line of an endpoint. */
 export interface Place {
@@ -21,14 +20,8 @@ interface DeliveryCommand extends Place {
 
 export interface DeliveryEntry extends StreamEntry, DeliveryCommand {}
 
-/** Log lines have the id that the key stands for, so that a text which names no payment is damage. */
-const storedKey: Format<string, string> = {
-  encode: paymentKey => paymentKey,
-  decode: text => paymentKeyOf(paymentIdOfKey(text))
-}
-
 const storedDelivery = storedValue<DeliveryCommand>('delivery', {
-  paymentKey: [required, storedKey],
+  paymentKey: [required, storedPaymentKey],
   merchantId: [required],
   kind: ['deliver', numbered(['deliver', 'trial'])]
 })

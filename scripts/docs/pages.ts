@@ -1,5 +1,5 @@
 /** The parts of docs/, and the types of client/, that are made from the code. A test fails while they differ. */
-import { rejectedFields } from '../../api/payments/rejections.js'
+import { rejectedFields } from '../../api/payments/rejected-fields.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { type ErrorSpec, errorCatalogue } from '../../contract/errors.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'

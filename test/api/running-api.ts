@@ -15,7 +15,7 @@ import type { NewEndpoint, ShownEndpoint } from '../../contract/webhook-endpoint
 import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
-import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
+import type { ListFilter, PaymentPage } from '../../redis/payments/list-payments.js'
 import { systemClock } from '../../runtime/clock.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger, type Logger } from '../../runtime/log.js'

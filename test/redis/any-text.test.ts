@@ -168,7 +168,7 @@ describe('stored values with any text', () => {
       await replayDeadLetter(test.redis, letter?.letterId ?? '')
       const { entries } = await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)
       const { entryId, fields, delivery } = entries[0] ?? {}
-      expect(entries).to.deep.equal([{ ...entry, entryId, fields, delivery, deliveryCount: 1, accepted: null }])
+      expect(entries).to.deep.equal([{ ...entry, entryId, fields, delivery, deliveryCount: 1, newRecord: null }])
     })
     await fc.assert(property, { numRuns: 60 })
   })

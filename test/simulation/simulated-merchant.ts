@@ -7,7 +7,7 @@ import type { CreateRequest, PaymentsPort, RequestScope, Submission } from '../.
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentStatus } from '../../machines/model.js'
 import { shortHash } from '../../redis/keys.js'
-import type { PaymentPage } from '../../redis/payments/payments.js'
+import type { PaymentPage } from '../../redis/payments/list-payments.js'
 import type { Api, Installation } from './simulated-installation.js'
 import type { Process, World } from './world.js'
 

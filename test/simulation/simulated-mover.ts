@@ -2,7 +2,7 @@
 
 import type { PaymentArchive } from '../../archive/archive.js'
 import type { Environment } from '../../machines/model.js'
-import { isAtRest } from '../../machines/payment/rest.js'
+import { isAtRest } from '../../machines/payment/wake-ups.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
 import { unreplicated } from '../../redis/connection/writes.js'

@@ -4,7 +4,8 @@ import type { Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { newPaymentId } from '../../redis/keys.js'
 import { type CommitOutcome, createCommitStore } from '../../redis/payments/commits.js'
-import { createPaymentStore, type ListQuery, type PaymentStore } from '../../redis/payments/payments.js'
+import type { ListQuery } from '../../redis/payments/list-payments.js'
+import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, references } from './payments.js'
 
 export interface Wanted {

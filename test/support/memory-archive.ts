@@ -2,8 +2,8 @@
 import type { PaymentArchive } from '../../archive/archive.js'
 import { lastChangeMs, type Payment } from '../../machines/model.js'
 import { createdAtMs, paymentKeyOf } from '../../redis/keys.js'
+import type { ListQuery } from '../../redis/payments/list-payments.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
-import type { ListQuery } from '../../redis/payments/payments.js'
 
 /** As in archive/postgres-archive.ts. */
 const LATER_MS = 3_600_000

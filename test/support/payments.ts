@@ -143,7 +143,7 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     correlationId: null,
     traceparent: null,
     deliveryCount: 0,
-    accepted: null,
+    newRecord: null,
     dueAtMs: null,
     ...changes
   }

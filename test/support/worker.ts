@@ -113,7 +113,7 @@ export class TestWorker {
   /** Accepts a capture or cancel as the API does, but without asking the chart. Answers its key. */
   async acceptOperation(payment: Payment, command: Command & { kind: 'capture' | 'cancel' }): Promise<string> {
     const idempotencyKey = `key-${Math.random()}`
-    const request = { payment: await this.load(payment), command, refusal: null }
+    const request = { payment: await this.load(payment), command, refusal: null, isKnown: false }
     await this.#store.acceptOperation(request, anAcceptance({ idempotencyKey }), KEY_LIFE_MS)
     return idempotencyKey
   }

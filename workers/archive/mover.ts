@@ -4,11 +4,11 @@
  */
 import { assertNothingLost, type PaymentArchive } from '../../archive/archive.js'
 import { lastChangeMs, type Payment, paymentStatuses } from '../../machines/model.js'
-import { isAtRest } from '../../machines/payment/rest.js'
+import { isAtRest } from '../../machines/payment/wake-ups.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
+import { newestArchivedIds, removePayments } from '../../redis/payments/archive-moves.js'
 import { oldestOf } from '../../redis/payments/payment-indexes.js'
-import { newestArchivedIds, removePayments } from '../../redis/payments/payment-moves.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import type { Clock } from '../../runtime/clock.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'

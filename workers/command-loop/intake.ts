@@ -11,7 +11,7 @@ import type { Slots } from './slots.js'
  * How the handling of a command ended.
  * - `ended`: the command is done, or with another worker by now
  * - `returned`: it is in its stream again, or goes to the worker that takes over from this one, which stops
- * - `left`: this worker can't do it now (of a payment it has sent nothing): the entry goes back unchanged, after a pause without a slot
+ * - `left`: this worker can't do it now, and has sent nothing for it: the entry goes back unchanged, after a pause without a slot
  */
 export type HandlingOutcome = 'ended' | 'returned' | 'left'
 

@@ -6,12 +6,12 @@ import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import type { Intake, IntakeOptions } from './intake.js'
 
-/** How soon after a failed read it is looked for them (ms). */
+/** The pause between a failed read and the search (ms). */
 const AFTER_FAILURE_MS = 3_000
-/** The same while no read fails: a look costs a read per partition (ms). */
+/** The pause while no read fails: a search costs a read per partition (ms). */
 const INTERVAL_MS = 30_000
-/** Looks after a failed read: Redis may still be working on what the broken connection sent. */
-const LOOKS_AFTER_FAILURE = 2
+/** Searches after a failed read: Redis may still be working on what the broken connection sent. */
+const SEARCHES_AFTER_FAILURE = 2
 
 interface SearchOptions<E extends StreamEntry> extends IntakeOptions<E> {
   readonly partitions: number
@@ -21,7 +21,7 @@ interface SearchOptions<E extends StreamEntry> extends IntakeOptions<E> {
 export class LostEntriesSearch<E extends StreamEntry> {
   readonly #options: SearchOptions<E>
   readonly #intake: Intake<E>
-  #looksLeft = 0
+  #searchesLeft = 0
 
   constructor(options: SearchOptions<E>, intake: Intake<E>) {
     this.#options = options
@@ -30,16 +30,16 @@ export class LostEntriesSearch<E extends StreamEntry> {
 
   /** What was delivered with its answer may be lost. */
   readFailed(): void {
-    this.#looksLeft = LOOKS_AFTER_FAILURE
+    this.#searchesLeft = SEARCHES_AFTER_FAILURE
   }
 
   /** Ends when `stopping` aborts. */
   async repeatUntil(stopping: AbortSignal): Promise<void> {
     let lookedAtMs = performance.now()
     for (await delay(AFTER_FAILURE_MS, stopping); !stopping.aborted; await delay(AFTER_FAILURE_MS, stopping)) {
-      if (this.#looksLeft === 0 && performance.now() - lookedAtMs < INTERVAL_MS) continue
+      if (this.#searchesLeft === 0 && performance.now() - lookedAtMs < INTERVAL_MS) continue
       lookedAtMs = performance.now()
-      this.#looksLeft = Math.max(0, this.#looksLeft - 1)
+      this.#searchesLeft = Math.max(0, this.#searchesLeft - 1)
       await this.#look()
     }
   }

@@ -114,7 +114,7 @@ export class CommandRecorder {
   }
 }
 
-/** A wake-up that no worker had before has found the payment in the middle of its way. */
+/** A wake-up, at its first delivery, found a call in flight: the command that made the call is lost. */
 function isAbandoned({ begins, payment }: Write): boolean {
   const event = payment.history.at(-1)?.event
   const isFound = event === 'OVERDUE' || event === 'RESUMED'

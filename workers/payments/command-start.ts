@@ -1,7 +1,7 @@
 /** What a command begins with: the payment as it is now, and what the command means to it. */
 import type { Payment } from '../../machines/model.js'
-import { isInFlight } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { isInFlight } from '../../machines/payment/machine.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
@@ -21,7 +21,7 @@ export interface Turn {
  * the payment as begun, and for no other. Null: there is nothing left to do, or another worker has the command.
  */
 export async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Turn | null> {
-  for (let read = entry; ; read = { ...entry, accepted: null }) {
+  for (let read = entry; ; read = { ...entry, newRecord: null }) {
     const start = await loadPaymentAndEvent(read, deps)
     if (start !== null && isFoundInFlight(entry, start.event) && (await hasCommand(start.payment, entry, deps)))
       return null
@@ -43,9 +43,9 @@ async function hasCommand(payment: Payment, wakeUp: CommandEntry, { queue }: Wor
 /** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
 export async function loadPaymentAndEvent(entry: CommandEntry, deps: WorkerDeps): Promise<Turn | null> {
   const payment =
-    entry.accepted === null
+    entry.newRecord === null
       ? await deps.payments.loadForChange(entry.partition, entry.paymentKey)
-      : decodePayment(entry.accepted, entry.paymentKey)
+      : decodePayment(entry.newRecord, entry.paymentKey)
   if (payment === null) {
     // Neither Redis nor the archive loses payments: this Redis was restored from a backup that is older than the network's records.
     deps.log.error(
@@ -68,7 +68,7 @@ export async function startAfterConflict(
   isOutcome: boolean,
   deps: WorkerDeps
 ): Promise<Turn | null> {
-  if (!isOutcome) return await startOf({ ...entry, accepted: null }, deps)
+  if (!isOutcome) return await startOf({ ...entry, newRecord: null }, deps)
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the payment is reconciled')

@@ -1,6 +1,6 @@
 /** Runs the operator's command to erase the buyer of a payment. It is no event of the chart: status and figures stay. */
-import { wakeTimes } from '../../machines/payment/decide.js'
 import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
+import { wakeTimes } from '../../machines/payment/wake-ups.js'
 import type { CommandRun } from './command-run.js'
 import { timeFor } from './command-start.js'
 import { policyFor } from './worker-deps.js'

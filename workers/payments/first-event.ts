@@ -1,8 +1,10 @@
 /** What a command means to its payment. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
-import { askedEvent, CALL_MAX_MS, isInFlight, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
+import { isInFlight } from '../../machines/payment/machine.js'
+import { askedEvent } from '../../machines/payment/make-event.js'
 import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
+import { CALL_MAX_MS, wakeAtMs, wakeEvent } from '../../machines/payment/wake-ups.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /** The event that a command is for its payment. Null: nothing is left to do. */
@@ -35,8 +37,8 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
 }
 
 /**
- * Whether a wake-up found a call in flight. That is the work of the command that made or makes it: only when it has left its
- * stream by hand is the payment left to the wake-up.
+ * Whether a wake-up found a call in flight. That call is the work of the command that made or makes it. The wake-up takes over
+ * only when an operator has removed that command from its stream.
  */
 export function isFoundInFlight({ command, deliveryCount }: CommandEntry, event: PaymentEvent): boolean {
   return command.kind === 'wake' && deliveryCount === 0 && (event.type === 'OVERDUE' || event.type === 'RESUMED')

@@ -1,6 +1,7 @@
 /** Commands that no worker can end: they become dead letters, and their payments are listed for manual review. */
 import { isOpenFor } from '../../machines/model.js'
-import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
+import { decide } from '../../machines/payment/decide.js'
+import { wakeAtMs, wakeTimes } from '../../machines/payment/wake-ups.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { DeadLetterDetails } from '../../redis/commands/command-stream.js'
 import { isWrongType } from '../../redis/connection/redis-errors.js'

@@ -7,7 +7,7 @@
  */
 import type { Lease } from '../../machines/lease.js'
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
-import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
+import { mayBeInEarlierAccount } from '../../machines/payment/findings.js'
 import { createdAtMs } from '../../redis/keys.js'
 import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconciliation/known-sale.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'

@@ -6,9 +6,11 @@
  * and a late commit meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
-import { type Decision, decide, isInFlight, type WakeTimes, wakeTimes } from '../../machines/payment/decide.js'
+import { type Decision, decide } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { isInFlight } from '../../machines/payment/machine.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
+import { type WakeTimes, wakeTimes } from '../../machines/payment/wake-ups.js'
 import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
 import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'

@@ -1,4 +1,7 @@
-/** Ends the care for data that nothing vouches for: when each of its open payments has been compared (decision 31). */
+/**
+ * Compares the open payments of unvouched data with the acquirer's record. After the last one, the data is treated as usual again
+ * (decision 31).
+ */
 import { isCompared } from '../../machines/payment/unvouched.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import {

@@ -8,7 +8,7 @@ import {
   voidRows
 } from '../../../machines/acquirer-answers.js'
 import { type Chart, readChart } from '../../../machines/chart.js'
-import { contradictions } from '../../../machines/payment/contradictions.js'
+import { contradictions } from '../../../machines/payment/findings.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { filledPage, type Page, type Row, table, withoutRepeats } from '../markdown.js'
 import { mermaidOf } from './mermaid.js'

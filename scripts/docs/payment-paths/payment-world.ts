@@ -5,8 +5,9 @@
  * paths and the inspector's what-if walk through this world.
  */
 import type { Payment } from '../../../machines/model.js'
-import { type Decision, decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import { type Decision, decide } from '../../../machines/payment/decide.js'
 import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
+import { wakeAtMs } from '../../../machines/payment/wake-ups.js'
 import { examplePayment, examplePolicy } from './example-payment.js'
 import type { ExampleEvent } from './payment-examples.js'
 

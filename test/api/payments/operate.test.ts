@@ -88,6 +88,36 @@ describe('a capture or cancel', () => {
     expect(await commands()).to.equal(0)
   })
 
+  it('refunds once when the record of its key expires while the request is repeated', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    const refund = () => path.payments.cancel(aScope('refund-1'), id, 100)
+    await refund()
+    await worker.work()
+    const { acceptOperation } = path.deps.store
+    path.deps.store.acceptOperation = async (...given) => {
+      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'refund-1')))
+      return await acceptOperation(...given)
+    }
+    expect(await refund()).to.deep.include({ kind: 'finished', isReplay: true })
+    expect(await commands()).to.equal(0)
+  })
+
+  it('refunds once when a worker refunds after the repeated request has read the payment, and the record is gone then', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    const refund = () => path.payments.cancel(aScope('refund-1'), id, 100)
+    await refund()
+    const { acceptOperation } = path.deps.store
+    path.deps.store.acceptOperation = async (...given) => {
+      path.deps.store.acceptOperation = acceptOperation
+      await worker.work()
+      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'refund-1')))
+      return await acceptOperation(...given)
+    }
+    expect(await refund()).to.deep.include({ kind: 'finished', isReplay: true })
+    expect((await read(id)).progress).to.include({ refundedCents: 100 })
+    expect(await commands()).to.equal(0)
+  })
+
   it('of all that is left is done once, also when the record of its key is gone', async () => {
     const id = await created(approvedAndCaptured, approvedAndCaptured)
     const refund = (amountCents: number | null) => path.payments.cancel(aScope('rest'), id, amountCents)

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import type { Sale } from '../../../machines/network.js'
-import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
+import { type Decision, decide } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
-import { queryEvent } from '../../../machines/payment/outcomes.js'
+import { queryEvent } from '../../../machines/payment/make-event.js'
+import { wakeTimes } from '../../../machines/payment/wake-ups.js'
 import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
 type Taken = Extract<Decision, { kind: 'taken' }>

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
-import { decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import { decide } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
+import { mayBeInEarlierAccount } from '../../../machines/payment/findings.js'
 import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-schedule.js'
-import { mayBeInEarlierAccount } from '../../../machines/payment/record.js'
+import { wakeAtMs } from '../../../machines/payment/wake-ups.js'
 import { readConfig } from '../../../runtime/config.js'
 import { aPayment, aSale, CREATED_MS } from '../../support/payments.js'
 

@@ -1,8 +1,9 @@
 /** An operation has one age and few tries, with every answer of the network. */
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
-import { decide, wakeAtMs, wakeEvent } from '../../../machines/payment/decide.js'
+import { decide } from '../../../machines/payment/decide.js'
 import type { Effect, FoundEvent, PaymentEvent } from '../../../machines/payment/events.js'
+import { wakeAtMs, wakeEvent } from '../../../machines/payment/wake-ups.js'
 import { inStatus, NOW } from '../../support/decisions.js'
 import { aPayment, aSale, policy as quickPolicy } from '../../support/payments.js'
 

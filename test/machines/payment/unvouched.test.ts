@@ -1,7 +1,7 @@
 /** Payments whose data came back, and may be older than what was done: what the acquirer's record shows is adopted. */
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
-import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
+import { type Decision, decide } from '../../../machines/payment/decide.js'
 import { withoutBuyer } from '../../../machines/payment/erasure.js'
 import type { Effect, PaymentEvent, Policy } from '../../../machines/payment/events.js'
 import {
@@ -11,6 +11,7 @@ import {
   isUnvouched,
   unsentEvent
 } from '../../../machines/payment/unvouched.js'
+import { wakeTimes } from '../../../machines/payment/wake-ups.js'
 import { found, inStatus, KEY, NOW } from '../../support/decisions.js'
 import { aPayment, CREATED_MS, DAY_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
 

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import type { Payment, RefusalCode } from '../../../machines/model.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
-import { createPaymentStore, type ListQuery } from '../../../redis/payments/payments.js'
+import type { ListQuery } from '../../../redis/payments/list-payments.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../../support/listed-payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -22,9 +23,9 @@ describe('payment store', () => {
     expect(await store().acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey }))).to.equal(null)
     return payment
   }
-  const capture = (payment: Payment, refusal: RefusalCode | null = null) =>
+  const capture = (payment: Payment, refusal: RefusalCode | null = null, isKnown = false) =>
     store().acceptOperation(
-      { payment, command: { kind: 'capture', amountCents: null }, refusal },
+      { payment, command: { kind: 'capture', amountCents: null }, refusal, isKnown },
       anAcceptance({ idempotencyKey: 'key-of-the-capture' }),
       RETENTION_MS
     )
@@ -72,6 +73,18 @@ describe('payment store', () => {
     expect(await repeatedAfter(61_000)).to.equal('accepted')
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(3)
     expect(await test.redis.pttl(record), 'a life of its own').to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
+  })
+
+  it('accepts nothing for a request whose refund the payment has, with its record and without', async () => {
+    const payment = await accept()
+    const record = keys.idempotency(PARTITION, recordOf('key-of-the-capture'))
+    expect(await capture(payment, null, true)).to.deep.equal({ kind: 'known', payment })
+    expect(await test.redis.exists(record)).to.equal(0)
+    await capture(payment)
+    expect(await capture(payment, null, true)).to.have.property('kind', 'earlier')
+    await test.redis.pexpire(record, RETENTION_MS - 61_000)
+    expect(await capture(payment, null, true), 'lost').to.have.property('kind', 'known')
+    expect(await test.redis.xlen(keys.commands(PARTITION)), 'of the create and of the capture').to.equal(2)
   })
 
   it('records a refusal under the key, and puts no command into the stream', async () => {

@@ -96,7 +96,7 @@ describe('records that are stored somewhere', () => {
       correlationId: null,
       traceparent: TRACEPARENT,
       deliveryCount: 1,
-      accepted: '[1,1,"m"]',
+      newRecord: '[1,1,"m"]',
       dueAtMs: 77
     })
   })
@@ -108,6 +108,8 @@ describe('records that are stored somewhere', () => {
     }
     expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[8,7]]`] })).to.throw(WrittenByOtherVersion)
     expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[]]`] })).to.throw(DamagedValue)
+    for (const named of ['"***"', '7', `"${COMPACT}0"`, '""', '[1]'])
+      expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,${named},[1]]`] }), named).to.throw(DamagedValue)
   })
 
   it('an Idempotency-Key is read as before, in progress and with each kind of result', () => {

@@ -28,9 +28,9 @@ import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentLock, deliveryLock } from '../../../redis/locks/payment-lock.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
 import { createInspection, watchDecisions } from '../../../redis/operator/inspection.js'
+import { restorePayment } from '../../../redis/payments/archive-moves.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { encodeIdempotency } from '../../../redis/payments/idempotency.js'
-import { restorePayment } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { defineNamedScript } from '../../../redis/scripts.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
@@ -202,7 +202,8 @@ const sweep: Work = async (redis, admin) => {
 /** A request whose command may be lost. */
 const acceptAgain: Work = async (redis, admin) => {
   const payment = await storePayment(admin, { atMs: Date.now() })
-  const request = { payment, command: { kind: 'capture', amountCents: null }, refusal: null } as const
+  const command = { kind: 'capture', amountCents: null } as const
+  const request = { payment, command, refusal: null, isKnown: false }
   const store = createPaymentStore(unreplicated(redis))
   for (const retentionMs of [60_000, 600_000]) await store.acceptOperation(request, anAcceptance(), retentionMs)
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Command } from '../../../machines/commands.js'
 import type { PaymentStatus } from '../../../machines/model.js'
-import { CALL_MAX_MS } from '../../../machines/payment/decide.js'
+import { CALL_MAX_MS } from '../../../machines/payment/wake-ups.js'
 import { firstEvent } from '../../../workers/payments/first-event.js'
 import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
 import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS, policy } from '../../support/payments.js'

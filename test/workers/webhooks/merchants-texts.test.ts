@@ -89,7 +89,7 @@ describe('webhook events that cannot be read, or sent', () => {
       const found = await listDeadLetters(rig.test.redis, PARTITIONS)
       return found.length === 2 && found
     })
-    expect(letters[0]).to.include({ reason: 'A stored delivery has elements of another type.' })
+    expect(letters[0]).to.include({ reason: 'A stored command names no payment.' })
   })
 
   it('let the next event of their payment go on when they are damaged', async () => {

@@ -1,22 +1,20 @@
 /**
- * How each event changes the figures of a payment: pure functions that the chart names as actions (setup.ts).
+ * How each event changes the figures of a payment: each export is an action of the chart, by its name (setup.ts). Pure.
  *
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
-
-import type { Operation, PaymentTerms, ReviewReason } from '../model.js'
+import type { PaymentTerms } from '../model.js'
 import { isLive, type Sale } from '../network.js'
-import { reviewAfter } from './conclusions.js'
 import type { Figures, PaymentArgs, PaymentContext } from './context.js'
-import type { AskedEvent, LifecycleEvent } from './events.js'
-import { failureOf } from './failures.js'
-import { withElsewhere, withNewRefund, withOperationIn, withReversal } from './refunds.js'
+import type { LifecycleEvent } from './events.js'
+import { listFor, reviewAfter } from './manual-review.js'
+import { failureOf, operationBegun, withOperationState } from './operations.js'
+import { withElsewhere, withReversal } from './refunds.js'
 import {
   authorizedCentsOf,
   isAuthorisedOtherwise,
   knownVoidedCents,
   lessAuthorizedCents,
-  refundAmountCents,
   saleOf,
   shownCapturedCents
 } from './sums.js'
@@ -124,31 +122,6 @@ export const noteDeclined: Change = ({ context: { figures }, event }) => {
   return sale === null ? {} : { declinedCode: sale.declinedCode, references: mergedReferences(figures, event) }
 }
 
-/** What changes when a capture or cancel begins: its operation takes the place of the one before. */
-export function operationBegun(
-  terms: PaymentTerms,
-  figures: Figures,
-  asked: AskedEvent
-): Pick<Figures, 'operation' | 'refunds' | 'error'> {
-  const operation = operationOf(terms, figures, asked)
-  const { kind, amountCents, idempotencyKey } = operation
-  const isRefund = kind === 'refund'
-  return {
-    operation,
-    refunds: isRefund ? withNewRefund(figures, amountCents, idempotencyKey, asked.nowMs) : figures.refunds,
-    error: null
-  }
-}
-
-function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
-  const { type, amountCents, idempotencyKey } = asked
-  const state = 'in_progress'
-  const authorizedCents = authorizedCentsOf(terms, figures)
-  if (type === 'CAPTURE') return { kind: 'capture', state, amountCents: amountCents ?? authorizedCents, idempotencyKey }
-  if (figures.capturedCents === 0) return { kind: 'cancel', state, amountCents: authorizedCents, idempotencyKey }
-  return { kind: 'refund', state, amountCents: refundAmountCents(figures, asked), idempotencyKey }
-}
-
 export const beginOperation: Change = ({ context: { terms, figures }, event }) =>
   'idempotencyKey' in event ? operationBegun(terms, figures, event) : {}
 
@@ -169,11 +142,12 @@ export const continueWithCapture: Change = ({ context: { terms, figures }, event
   reconciliation: null
 })
 
-export const resend: Change = ({ context: { figures }, event }) => withOperationIn(figures, 'in_progress', event.nowMs)
+export const resend: Change = ({ context: { figures }, event }) =>
+  withOperationState(figures, 'in_progress', event.nowMs)
 
 /** The operation did what was asked. */
 export const succeed: Change = ({ context: { figures }, event }) => ({
-  ...withOperationIn(figures, 'succeeded', event.nowMs),
+  ...withOperationState(figures, 'succeeded', event.nowMs),
   ...reviewAfter(event, figures),
   error: null,
   reconciliation: null
@@ -182,20 +156,11 @@ export const succeed: Change = ({ context: { figures }, event }) => ({
 export const fail: Change = ({ context: { terms, figures, policy }, event }) => {
   const error = failureOf(terms, figures.operation, event, policy)
   return {
-    ...withOperationIn(figures, 'failed', event.nowMs, error),
+    ...withOperationState(figures, 'failed', event.nowMs, error),
     ...reviewAfter(event, figures),
     error,
     reconciliation: null
   }
-}
-
-/**
- * Lists the payment for manual review. The first reason stays, because later ones follow from it. Reasons that say nothing
- * of its sale give way to a later one.
- */
-export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<Figures, 'reviewReason'> {
-  const isVague = reviewReason === 'unresolved_for_long' || reviewReason === 'poisoned'
-  return { reviewReason: reviewReason === null || isVague ? reason : reviewReason }
 }
 
 /** An operator has looked. The next reason lists the payment again. */

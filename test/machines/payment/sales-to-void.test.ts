@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { noReferences, type Payment, type PaymentProgress, type Reconciliation } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
 import type { Effect, FoundEvent, PaymentEvent } from '../../../machines/payment/events.js'
-import { queryEvent } from '../../../machines/payment/outcomes.js'
+import { queryEvent } from '../../../machines/payment/make-event.js'
 import {
   describeRows,
   type EventInput,

@@ -1,13 +1,13 @@
 /**
  * What is not known for certain, and when the network is queried about it: doubts about operations, and what is to be
- * verified. Pure functions that the chart names as actions (setup.ts).
+ * verified. Each export is an action of the chart, by its name (setup.ts). Pure.
  */
 import type { Notification, Reconciliation } from '../model.js'
-import { reviewAfter } from './conclusions.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent, Policy } from './events.js'
+import { listIfOld, reviewAfter } from './manual-review.js'
+import { withOperationState } from './operations.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
-import { withOperationIn } from './refunds.js'
 import { authorizedCentsOf, saleOf } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
@@ -19,8 +19,8 @@ export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
     ? untried(policy, event.nowMs)
     : afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs)
   return {
-    ...withOperationIn(figures, 'unknown', event.nowMs),
-    ...openLonger(figures, reconciliation.openedMs, policy, event),
+    ...withOperationState(figures, 'unknown', event.nowMs),
+    ...listIfOld(figures, reconciliation.openedMs, policy, event.nowMs),
     reconciliation
   }
 }
@@ -32,7 +32,7 @@ export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
 export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => {
   const openedMs = figures.expiresAtMs ?? event.nowMs
   return {
-    ...openLonger(figures, openedMs, policy, event),
+    ...listIfOld(figures, openedMs, policy, event.nowMs),
     reconciliation: { ...afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs), openedMs }
   }
 }
@@ -47,7 +47,7 @@ export const resendRelease: Change = ({ context: { figures, policy }, event }) =
 export const releaseLater: Change = ({ context: { figures, policy }, event }) => {
   const openedMs = figures.expiresAtMs ?? event.nowMs
   return {
-    ...openLonger(figures, openedMs, policy, event),
+    ...listIfOld(figures, openedMs, policy, event.nowMs),
     reconciliation: { ...untried(policy, event.nowMs), openedMs }
   }
 }
@@ -56,7 +56,7 @@ export const releaseLater: Change = ({ context: { figures, policy }, event }) =>
 export const reconcileLater: Change = ({ context: { figures, policy }, event }) => {
   const open = figures.reconciliation ?? untried(policy, event.nowMs)
   return {
-    ...openLonger(figures, open.openedMs, policy, event),
+    ...listIfOld(figures, open.openedMs, policy, event.nowMs),
     reconciliation: { ...open, ...nextQuery(open, policy, event) }
   }
 }
@@ -72,7 +72,7 @@ export const reconcileNow: Change = ({ context: { figures }, event }) => {
 export const keepDoubt: Change = args => {
   const { figures } = args.context
   const isRefused = args.event.type === 'EARLIER_TRY_IN_DOUBT' && args.event.outcome.type !== 'NOT_SENT'
-  if (!isRefused) return { ...reconcileLater(args), ...withOperationIn(figures, 'unknown', args.event.nowMs) }
+  if (!isRefused) return { ...reconcileLater(args), ...withOperationState(figures, 'unknown', args.event.nowMs) }
   return beginDoubt(args)
 }
 
@@ -172,7 +172,7 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
   }
   const { reported, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
   return {
-    ...openLonger(figures, open.sinceMs, policy, event),
+    ...listIfOld(figures, open.sinceMs, policy, event.nowMs),
     notification: { ...nextQuery(open, policy, event), reported }
   }
 }
@@ -191,15 +191,4 @@ function untried(policy: Policy, nowMs: number): Reconciliation {
 function answerOf(event: LifecycleEvent): TryAnswer {
   const isRefused = event.type === 'UNPROVEN' || event.type === 'EARLIER_TRY_IN_DOUBT'
   return { isRefused, mayArrive: !isRefused || 'mayArrive' in event }
-}
-
-/** What stays open beyond the list age goes to manual review. */
-function openLonger(
-  figures: Figures,
-  sinceMs: number,
-  policy: Policy,
-  event: LifecycleEvent
-): Pick<Figures, 'reviewReason'> {
-  const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
-  return { reviewReason: figures.reviewReason ?? (isOld ? 'unresolved_for_long' : null) }
 }

@@ -65,8 +65,8 @@ export async function newestArchivedIds(redis: Redis, partitions: number): Promi
 }
 
 /**
- * Up to which payment key the archive may have payments of a partition; '': none. Data that was restored has the mark of its
- * backup: of what left since, only this is known, that it was created before the data came back (decision 31).
+ * Up to which payment key the archive may have payments of a partition; '': none. Restored data has the mark of its backup.
+ * The payments that left since were created before the data came back: no more is known of them (decision 31).
  */
 export async function archivedUpTo(redis: Redis, partition: number): Promise<string> {
   const [mark, stored] = await Promise.all([newestArchived(redis, partition), redis.get(keys.vouch(partition))])

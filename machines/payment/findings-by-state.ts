@@ -1,22 +1,25 @@
 /**
- * What a record of a sale means in each place of the chart. record.ts asks only for records that name one sale and do not
- * contradict themselves.
+ * What a record of a sale, or its absence, means in each place of the chart. findings.ts asks only for records that name one
+ * sale and do not contradict themselves.
  */
 import { isLive, type Sale } from '../network.js'
 import type { Finding, FoundEvent } from './events.js'
 import {
+  type Absent,
   asFinding,
   contradicted,
+  isBelowListAge,
   isChangeAwaited,
   isLapsed,
   isLate,
   isRecent,
   isReported,
+  isSpecific,
   type Known,
   nothingNew,
   type ReadRecord,
   unclear
-} from './findings.js'
+} from './finding-parts.js'
 import {
   isAuthorisedOtherwise,
   knownVoidedCents,
@@ -27,7 +30,7 @@ import {
 import { mayArrive, nextTry } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 
-export type Compare = (known: Known, answer: ReadRecord) => Finding
+type Compare = (known: Known, answer: ReadRecord) => Finding
 
 const ofAuthorisation: Compare = (_, answer) => {
   if (answer.sale.status === 'captured') return asFinding('SALE_CAPTURED', answer)
@@ -195,24 +198,6 @@ function ofMissingRefund(known: Known, answer: FoundEvent, voidedCents: number):
   return { ...asFinding('REFUND_REVERSED', answer), refundedCents }
 }
 
-/** For each place of the chart in which the payment waits for an answer. */
-export const comparisons: Readonly<Record<string, Compare>> = {
-  unknown: ofAuthorisation,
-  'failed.settled': ofFailure,
-  'failed.watched': ofFailure,
-  pre_authorized: ofHold,
-  'capturing.reconciling': ofCapture,
-  'cancelling.reconciling': ofCancellation,
-  'refunding.reconciling': ofRefund,
-  'expired.releasing': ofRelease,
-  'expired.released': ofVoidedHold,
-  canceled: ofVoidedHold,
-  captured: ofCharge,
-  partially_refunded: ofCharge,
-  refunded: ofCharge,
-  charged_back: ofCharge
-}
-
 /**
  * A recent refund. Also any refund while something was reported recently, unless that was the denial of a refund.
  */
@@ -239,4 +224,54 @@ function isCorrected({ terms, progress }: Known, sale: Sale): boolean {
 function isCapturedOtherwise({ capturedCents }: Known['progress'], sale: Sale): boolean {
   const netCents = sale.status === 'captured' ? capturedCents - (sale.voidedCents ?? 0) : capturedCents
   return ![0, capturedCents, netCents].includes(sale.capturedCents)
+}
+
+type OfAbsence = (known: Known, answer: Absent) => Finding
+
+const notFoundYet: OfAbsence = (_, { nowMs }) => ({ type: 'RECORD_LAGS', note: 'not found', nowMs })
+
+/** Beyond the horizon the absence counts. */
+const atHorizon =
+  (type: 'SALE_ABSENT' | 'SALE_GONE'): OfAbsence =>
+  (known, answer) =>
+    isLate(known, answer) ? { type, nowMs: answer.nowMs } : notFoundYet(known, answer)
+
+/** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
+const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
+
+/** Of a sale that is known. Beyond its memory the network finds no sale, so what it reported can't be confirmed. */
+const absenceOfKnownSale: OfAbsence = (known, answer) => {
+  const { nowMs } = answer
+  const isForgotten = nowMs >= known.terms.createdAtMs + NETWORK_MEMORY_MS
+  if (!isForgotten && isBelowListAge(known, nowMs)) return notFoundYet(known, answer)
+  if (isForgotten && !isSpecific(known)) return { type: 'NOTHING_NEW', nowMs }
+  return { type: 'CONTRADICTED', reason: 'notification_unconfirmed', nowMs }
+}
+
+/** What an answer means in one place of the chart: a record of the sale, or that there is none. */
+export interface Meaning {
+  readonly ofRecord: Compare
+  readonly ofAbsence: OfAbsence
+}
+
+const failure: Meaning = { ofRecord: ofFailure, ofAbsence: atHorizon('SALE_GONE') }
+const voidedHold: Meaning = { ofRecord: ofVoidedHold, ofAbsence: absenceOfKnownSale }
+const charge: Meaning = { ofRecord: ofCharge, ofAbsence: absenceOfKnownSale }
+
+/** For each place of the chart in which the payment waits for an answer. */
+export const meanings: Readonly<Record<string, Meaning>> = {
+  unknown: { ofRecord: ofAuthorisation, ofAbsence: atHorizon('SALE_ABSENT') },
+  'failed.settled': failure,
+  'failed.watched': failure,
+  pre_authorized: { ofRecord: ofHold, ofAbsence: notFoundYet },
+  'capturing.reconciling': { ofRecord: ofCapture, ofAbsence: notFoundYet },
+  'cancelling.reconciling': { ofRecord: ofCancellation, ofAbsence: notFoundYet },
+  'refunding.reconciling': { ofRecord: ofRefund, ofAbsence: notFoundYet },
+  'expired.releasing': { ofRecord: ofRelease, ofAbsence: atHorizon('SALE_GONE') },
+  'expired.released': voidedHold,
+  canceled: voidedHold,
+  captured: charge,
+  partially_refunded: charge,
+  refunded: charge,
+  charged_back: charge
 }

@@ -1,10 +1,21 @@
 /**
- * From what calls and queries to the network meant (machines/network.ts) to events of the payment.
+ * Makes the events of a payment from what merchants ask, and from what calls and queries to the network meant
+ * (machines/network.ts).
  *
  * A query may show several sales under one order id; a payment owns one of them, every other live one is a duplicate.
  */
+import type { Command } from '../commands.js'
 import { type CallOutcome, isLive, type QueryOutcome, type Sale } from '../network.js'
-import type { CallEvent, QueryEvent } from './events.js'
+import type { AskedEvent, CallEvent, QueryEvent } from './events.js'
+
+/** The event of a merchant's capture or cancel. */
+export function askedEvent(
+  { kind, amountCents }: Command & { kind: 'capture' | 'cancel' },
+  idempotencyKey: string,
+  nowMs: number
+): AskedEvent {
+  return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
+}
 
 /** The event that the outcome of a call is. */
 export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {

@@ -1,0 +1,81 @@
+/** What a request gets without a worker: when it repeats an earlier one, and when its payment refuses it. */
+import type { CommandResult } from '../../machines/commands.js'
+import { isOpen, isOpenFor, type Payment, type PaymentProgress } from '../../machines/model.js'
+import type { AskedEvent } from '../../machines/payment/events.js'
+import { operationBegun } from '../../machines/payment/operations.js'
+import type { KnownRefund } from '../../machines/payment/refunds.js'
+import type { Answered } from '../../redis/connection/until-answered.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
+import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
+import type { OperationAccepted, OperationRequest } from '../../redis/payments/payments.js'
+import type { RequestScope, Submission } from './payments-port.js'
+
+/** A capture or cancel, and what its payment says about it. */
+interface Considered extends Pick<OperationRequest, 'payment' | 'refusal'> {
+  readonly asked: AskedEvent
+  readonly known: KnownRefund | null
+}
+
+/** The answer to a request for which no command was written. Null: its command is in the stream. */
+export function answerAtOnce(
+  scope: RequestScope,
+  { payment, asked, known, refusal }: Considered,
+  { answer, wasRepeated }: Answered<OperationAccepted>
+): Submission | null {
+  switch (answer.kind) {
+    case 'known':
+      if (known === null) throw new Error('unreachable: only a known refund is answered so')
+      return repeatedRefund(payment, known)
+    case 'earlier': {
+      // A repeated acceptance finds its own open record when the first answer was lost. A refusal and a known refund leave
+      // none.
+      const isOwn = wasRepeated && refusal === null && known === null && isInProgress(scope, answer.earlier)
+      return isOwn ? null : replayOf(scope, answer.earlier, payment, asked)
+    }
+    default: {
+      const { terms } = payment
+      return refusal && { kind: 'finished', terms, result: { kind: 'refused', code: refusal }, isReplay: false }
+    }
+  }
+}
+
+function isInProgress(scope: RequestScope, earlier: IdempotencyValue): boolean {
+  return earlier.fingerprint === scope.fingerprint && earlier.result === null
+}
+
+/** The original result, a conflict, or "still in progress" (docs/API.md#idempotency). */
+export function replayOf(
+  scope: RequestScope,
+  earlier: IdempotencyValue,
+  payment: Payment,
+  asked: AskedEvent | null
+): Submission {
+  if (earlier.fingerprint !== scope.fingerprint)
+    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
+  const { terms, progress } = payment
+  if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
+  if (earlier.kind === 'create' && progress.status === 'pending') {
+    return { kind: 'create_in_progress', paymentId: terms.id }
+  }
+  return { kind: 'in_progress', terms, progress: progressWith(payment, asked), isReplay: true }
+}
+
+/** The progress with the operation of an accepted command, until a worker begins it. */
+export function progressWith({ terms, progress }: Payment, asked: AskedEvent | null): PaymentProgress {
+  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
+  return { ...progress, ...operationBegun(terms, progress, asked) }
+}
+
+/**
+ * The answer to a repeated refund whose idempotency record is gone (after its retention, or with data that came from an older
+ * backup) or whose command may be lost. The payment still has the refund, which must not be sent again: the buyer would get the money twice.
+ */
+function repeatedRefund({ terms, progress }: Payment, known: KnownRefund): Submission {
+  if (known === 'other') return { kind: 'conflict', paymentId: terms.id }
+  if (isOpen(known)) return { kind: 'in_progress', terms, progress, isReplay: true }
+  const result: CommandResult =
+    known.state === 'succeeded'
+      ? { kind: 'succeeded', progress }
+      : { kind: 'failed', code: known.error ?? 'provider_rejected' }
+  return { kind: 'finished', terms, result, isReplay: true }
+}

@@ -1,0 +1,78 @@
+/** What findings are made of, and what a payment and the policy say about the age of a record. */
+import type { Payment } from '../model.js'
+import type { Sale } from '../network.js'
+import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
+import { isBeyondHorizon } from './tries.js'
+
+/** A payment whose record is looked at. */
+export interface Known extends Payment {
+  readonly policy: Policy
+}
+
+export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
+/** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
+export type ReadRecord = FoundEvent & { readonly isRestCounted?: true }
+
+/** The finding `type` with what the record shows. */
+export function asFinding<T extends Finding['type']>(
+  type: T,
+  { sale, isRestCounted, nowMs }: ReadRecord
+): { type: T; sale: Sale; isRestCounted?: true; nowMs: number } {
+  return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
+}
+
+/** The window of a hold is over, and the record does not tell how it stands. */
+export function unclear({ nowMs }: QueryEvent): Finding {
+  return { type: 'HOLD_UNCLEAR', nowMs }
+}
+
+/** The record and the payment can't both be right. `note`: why, where the figures of the record don't show it. */
+export function contradicted(answer: FoundEvent, note?: string): Finding {
+  return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ', ...(note === undefined ? {} : { note }) }
+}
+
+/** The record shows what we know. What was reported, and when, decides whether it is verified. */
+export function nothingNew(known: Known, answer: FoundEvent): Finding {
+  const { notification } = known.progress
+  const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
+  const isShown = notification?.reported === 'chargeback' && isChargeback
+  const isUnshown = isSpecific(known) && !isShown
+  if (isUnshown && isBelowListAge(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
+  if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
+  if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }
+  return asFinding('NOTHING_NEW', answer)
+}
+
+/** More than "something" was reported. */
+export function isSpecific({ progress: { notification } }: Known): boolean {
+  return notification?.reported === 'chargeback' || notification?.reported === 'denied_refund'
+}
+
+/** The network reported something: the payment does not only confirm an operation of its own. */
+export function isReported({ progress: { notification } }: Known): boolean {
+  return notification !== null && notification.reported !== 'own'
+}
+
+/** What was reported is not old enough for manual review. */
+export function isBelowListAge({ progress: { notification }, policy }: Known, nowMs: number): boolean {
+  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
+}
+
+/** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
+export function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
+  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
+}
+
+export function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
+  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
+}
+
+/** The record can't be behind any more, and no request in doubt can arrive. */
+export function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
+  return isBeyondHorizon(progress.reconciliation, policy, nowMs)
+}
+
+/** The window of a hold is over. */
+export function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
+  return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
+}
