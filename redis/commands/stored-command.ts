@@ -5,7 +5,7 @@ import type { Buyer } from '../../machines/network.js'
 import { DamagedValue, type Format, numbered, required, storedList } from '../stored-fields.js'
 
 /** In the order of their numbers: new ones go to the end. */
-const commandKinds = [
+export const commandKinds = [
   'create',
   'capture',
   'cancel',

@@ -29,20 +29,33 @@ export interface ChangeWorld {
 
 const ACTOR_LENGTH_MAX = 120
 const REASON_LENGTH_MAX = 500
+/** Of any text of a change: the trail keeps each for ever. */
+const TEXT_LENGTH_MAX = 1_000
 /** Options that the trail records under other names, or not at all. */
 const NOT_RECORDED = new Set(['actor', 'reason', 'yes', 'json'])
 
 export function addChangeOptions(command: Command, kind: ChangeKind): void {
   command
     .option('--actor <name>', 'who makes the change; user@host of this process unless given', oneLine(ACTOR_LENGTH_MAX))
-    .option('--reason <text>', 'why, such as a ticket; `audit` shows it', reasonText)
+    .option('--reason <text>', 'why, such as a ticket; `audit` shows it', oneLine(REASON_LENGTH_MAX))
   if (kind === 'for_ever') command.option('--yes', 'do not ask for confirmation, although it cannot be undone')
 }
 
-/** The trail is kept for ever, and shown. */
-function reasonText(text: string): string {
-  if (holdsCardNumber(text)) throw new UsageError('--reason must not have a card number in it; the trail keeps it.')
-  return oneLine(REASON_LENGTH_MAX)(text)
+/** The trail is kept for ever, and shown. Throws `UsageError` for a text that it must not keep. */
+function requireRecordable(named: Readonly<Record<string, unknown>>): void {
+  for (const [name, text] of Object.entries(named)) {
+    if (typeof text !== 'string') continue
+    if (holdsCardNumber(text)) {
+      throw new UsageError(
+        `the ${name} must not have a card number in it; the audit trail keeps it. Nothing was changed.`
+      )
+    }
+    if (text.length > TEXT_LENGTH_MAX) {
+      throw new UsageError(
+        `the ${name} has ${text.length} characters, and the audit trail keeps ${TEXT_LENGTH_MAX} at most. Nothing was changed.`
+      )
+    }
+  }
 }
 
 /** A change as the command line asks for it. */
@@ -55,7 +68,8 @@ interface AskedChange {
 
 /**
  * Makes a change between two entries of the audit trail. Without the first entry nothing is changed. Throws `UsageError`
- * for a change that can't be undone, unless `--yes` was given or the person at the terminal types yes.
+ * for a text that the trail must not keep, and for a change that can't be undone, unless `--yes` was given or the person at
+ * the terminal types yes.
  */
 export async function makeChange<Result extends { readonly made?: string }>(
   { redis, config }: OperatorConnection,
@@ -63,6 +77,7 @@ export async function makeChange<Result extends { readonly made?: string }>(
   { verb, target, options, kind }: AskedChange,
   change: () => Promise<Result>
 ): Promise<Result> {
+  requireRecordable({ subject: target, ...options })
   if (kind === 'for_ever' && !options.yes) await confirm(world, `"${verb} ${target}" in ${config.environment}`)
   const { actor = osActor(), reason = '' } = options
   const further = Object.fromEntries(Object.entries(options).filter(([name]) => !NOT_RECORDED.has(name)))

@@ -7,11 +7,14 @@ import {
   replayDeadLetter,
   replayDeadLetters
 } from '../../redis/commands/dead-letters.js'
+import { commandKinds } from '../../redis/commands/stored-command.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { time } from '../command-line/values.js'
+import { oneLine, oneOf, time } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
 import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
+
+const REASON_LENGTH_MAX = 500
 
 export function deadLetterCommand(program: Command, verb: VerbMaker): void {
   const noun = program.command('dead-letter').description('Commands without a result after five deliveries.')
@@ -30,8 +33,8 @@ export function deadLetterCommand(program: Command, verb: VerbMaker): void {
     replay
   )
     .option('--all', 'all that are commands')
-    .option('--command <kind>', 'all of this command, such as capture or wake')
-    .option('--because <text>', 'all whose reason has this text')
+    .option('--command <kind>', 'all of this command, such as capture or wake', oneOf(commandKinds))
+    .option('--because <text>', 'all whose reason has this text', oneLine(REASON_LENGTH_MAX))
     .option('--since <time>', 'all that were put aside since this time (ISO 8601)', time)
   verb(
     noun.command('discard'),

@@ -54,9 +54,14 @@ async function settlement(
   return { json: jsonLines(moves()), text: csvLines(moves()) }
 }
 
+/** The header comes with the first line: what fails before has no lines that look like a report. */
 async function* csvLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {
-  yield csvHeader(SETTLEMENT_FIELDS)
-  for await (const move of moves) yield csvLine(SETTLEMENT_FIELDS, move)
+  let isEmpty = true
+  for await (const move of moves) {
+    yield `${isEmpty ? csvHeader(SETTLEMENT_FIELDS) : ''}${csvLine(SETTLEMENT_FIELDS, move)}`
+    isEmpty = false
+  }
+  if (isEmpty) yield csvHeader(SETTLEMENT_FIELDS)
 }
 
 async function* jsonLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {

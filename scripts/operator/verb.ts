@@ -125,10 +125,8 @@ function subjectOf(command: Command, { subject, isSubjectOptional = false }: Ver
   if (subject === undefined) return ''
   const [name, , read] = subject
   const given: string | undefined = command.args[0] ?? command.opts<OptionValues>()[name]
-  if (given === undefined && !isSubjectOptional) {
-    throw new UsageError(`missing argument <${name}>, or option --${name}`)
-  }
-  if (given === undefined) return ''
+  if (!given && !isSubjectOptional) throw new UsageError(`missing argument <${name}>, or option --${name}`)
+  if (!given) return ''
   const understood = read?.(given)
   return typeof understood === 'string' ? understood : given
 }

@@ -33,11 +33,28 @@ describe('operator command line: audit trail', () => {
     expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable +m_\w+ +\{\} +done +- +OPS-17$/m)
   })
 
-  it('keeps no reason with a card number in it', async () => {
-    const merchant = await newMerchant()
-    const { code, err } = await run(`merchant disable ${merchant} --reason card-4024007153760060`)
-    expect([code, err.includes('card number'), err.includes('4024007153760060')]).to.deep.equal([2, true, false])
-    expect(await rows(merchant)).to.have.lengthOf(1)
+  for (const option of ['--reason', '--label', '--actor']) {
+    it(`keeps no card number: ${option}`, async () => {
+      const merchant = await newMerchant()
+      const line = `key create --merchant ${merchant} --permissions payments:read ${option} card-4024007153760060`
+      const before = await rows('')
+      const { code, err } = await run(line)
+      expect([code, err.includes('card number'), err.includes('4024007153760060')], err).to.deep.equal([2, true, false])
+      expect(await rows('')).to.deep.equal(before)
+    })
+  }
+
+  it('keeps no text of any length, and nothing of a command without its subject', async () => {
+    const before = await rows('')
+    for (const line of [`merchant create ${'x'.repeat(100_000)}`, `key revoke ${'k'.repeat(1_001)} --yes`]) {
+      const { code, err } = await run(line)
+      expect([code, /has 10\d+ characters, and the audit trail keeps 1000 at most/.test(err)], err).to.deep.equal([
+        2,
+        true
+      ])
+    }
+    expect((await run('key revoke  --yes')).err).to.contain('missing argument <key>')
+    expect(await rows('')).to.deep.equal(before)
   })
 
   it('records a change that failed, with its options, and no verb that only reads', async () => {

@@ -45,6 +45,14 @@ describe('operator report', () => {
     padaria = await newMerchant('Padaria')
   })
 
+  it('settlement: prints no header before an error, and the header alone when nothing moved', async () => {
+    const days = ['--from', '2026-01-01', '--to', '2026-01-31']
+    const failed = await run('settlement', '--merchant', 'm_unknown', ...days)
+    expect([failed.code, failed.out], failed.err).to.deep.equal([1, ''])
+    const nothing = await run('settlement', ...days)
+    expect([nothing.code, nothing.out.startsWith('type,'), nothing.out.split('\n').length]).to.deep.equal([0, true, 2])
+  })
+
   it('settlement: lists captures, refunds and chargebacks by their time', async () => {
     const early = captured('2026-01-01T00:00:00Z', {
       status: 'partially_refunded',

@@ -111,6 +111,10 @@ describe('an operator', () => {
     expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
     expect(nonsense?.['fields']).to.include({ nonsense: 'of a stranger' })
     expect((await run('dead-letter', 'replay')).err).to.contain('name a dead letter, or give --all')
+    for (const kind of ['', 'captures']) {
+      expect((await run('dead-letter', 'replay', '--command', kind)).err).to.contain('Known: create, capture')
+    }
+    expect((await run('dead-letter', 'replay', '--because', ' ')).err).to.contain('Give 1 to 500 characters')
     await withRedis(service(), redis =>
       redis.xadd(
         keys.deadLetters(partition),
