@@ -28,10 +28,12 @@ export interface ChaosReceiver {
   trust(secret: string): void
   /** No more failures. */
   behave(): void
+  /** Every delivery fails, until `behave`. */
+  fail(): void
   stop(): Promise<void>
 }
 
-type Order = { readonly trust: string } | 'behave'
+type Order = { readonly trust: string } | 'behave' | 'fail'
 
 interface Plan {
   readonly tls: TlsMaterial
@@ -58,6 +60,7 @@ export async function startReceiver(tls: TlsMaterial, seed: number): Promise<Cha
     deliveries: () => deliveries,
     trust: secret => order({ trust: secret }),
     behave: () => order('behave'),
+    fail: () => order('fail'),
     stop: async () => void (await thread.terminate())
   }
 }
@@ -98,7 +101,7 @@ async function listen({ tls, seed }: Plan, tell: (text: string | null) => void):
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   tell(`https://localhost:${(server.address() as AddressInfo).port}/hook`)
   return order => {
-    if (order === 'behave') failureChance = 0
+    if (order === 'behave' || order === 'fail') failureChance = order === 'fail' ? 1 : 0
     else secrets.add(order.trust)
   }
 }

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { unpackRelease } from './release.js'
 import { runLiveDrill } from './run-drill.js'
 
-/** What CI runs besides: release-before. A dead endpoint and a restart of Redis: test/system/redis-access, with the same files. */
+/** A dead endpoint and a restart of Redis are in other tests, with the same files: test/system/redis-access. */
 const STEPS = ['release', 'first-charge', 'doctor', 'own-users', 'vault-keys']
 
 describe('a live installation, set up as the docs say (npm run live-drill)', () => {
@@ -24,6 +24,7 @@ describe('a live installation, set up as the docs say (npm run live-drill)', () 
       release,
       steps: STEPS,
       rate: 5,
+      payments: 0,
       seed: 1,
       output: () => undefined,
       onStep: () => undefined

@@ -35,7 +35,7 @@ export class Load {
   #running: { readonly ending: AbortController; readonly done: Promise<unknown> } | undefined
   /** Refused payments that were told already. */
   readonly #told = new Set<string>()
-  /** Payments that no client has recorded. */
+  /** Payments that a restored backup does not have: what becomes of them is decided by people. */
   readonly #forgotten = new Set<string>()
 
   constructor(options: LoadOptions) {
@@ -43,26 +43,32 @@ export class Load {
   }
 
   /** Begins to send; while it sends, nothing. */
-  begin(): void {
+  begin(rate = this.#options.rate, seconds = LONGEST_S): void {
     if (this.#running !== undefined) return
     const client = this.newClient()
     const ending = new AbortController()
     const name = `drill-${this.#clients.length}`
-    const pace = { rate: this.#options.rate, seconds: LONGEST_S }
-    const done = openLoop(pace, index => client.begin(`${name}-${index}`), ending.signal)
+    const done = openLoop({ rate, seconds }, index => client.begin(`${name}-${index}`), ending.signal)
     this.#running = { ending, done }
   }
 
-  /** A client of the same merchant for requests by hand; its payments are audited. */
-  newClient(): ChaosClient {
+  /** Sends so many payments, at most `rate` a second, and waits until they are begun. */
+  async fill(payments: number, rate: number): Promise<void> {
+    await this.#stopSending()
+    this.begin(rate, payments / rate)
+    await this.#running?.done
+  }
+
+  /** A client of the same merchant for requests by hand; `isCounted`: its payments are audited. */
+  newClient(isCounted = true): ChaosClient {
     const client = new ChaosClient(this.#options.target, this.#options.random)
-    this.#clients.push(client)
+    if (isCounted) this.#clients.push(client)
     return client
   }
 
-  /** Leaves a payment out of the audit. */
-  forget(paymentId: string): void {
-    this.#forgotten.add(paymentId)
+  /** Leaves payments out of the audit. */
+  forget(paymentIds: Iterable<string>): void {
+    for (const id of paymentIds) this.#forgotten.add(id)
   }
 
   /** Stops sending, waits until all accepted payments have ended, and audits them. */

@@ -19,6 +19,8 @@ const steps: readonly Step[] = [
   servers.firstCharge,
   servers.doctor,
   servers.ownUsers,
+  servers.deadEndpoint,
+  servers.durableRestart,
   vaultKeys,
   releaseBefore
 ]
@@ -35,6 +37,8 @@ export interface LiveDrillOptions {
   readonly steps: readonly string[]
   /** New payments per second. */
   readonly rate: number
+  /** Payments that are made before the durable Redis is restarted. */
+  readonly payments: number
   readonly seed: number
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
@@ -104,7 +108,8 @@ async function runOn(
     }
     const dice = (): number => random.next()
     const load = new Load({ target, rate: options.rate, receiver, random: dice })
-    const drill: Drill = { installation, load, target, beforeFolder }
+    const { payments } = options
+    const drill: Drill = { installation, load, receiver, target, beforeFolder, payments }
     receiver.trust(await new ChaosClient(target, dice).registerWebhook(receiver.url))
     const results: StepResult[] = []
     for (const step of steps.filter(({ name }) => options.steps.includes(name))) {

@@ -7,7 +7,7 @@ import { makeLoopbackTls, type TlsMaterial } from '../../scripts/start/loopback-
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { ProcessSettings } from './process-settings.js'
-import { type Relay, startRelay } from './relay.js'
+import { Relay } from './relay.js'
 import { ShippedRedis } from './shipped-redis.js'
 import { type UnixUsers, unixUsers } from './unix-users.js'
 
@@ -53,7 +53,7 @@ export async function startServers({ root, vendorDir, dir, output }: ServerOptio
   let simulator: Simulator | undefined
   const simulatorPort = (): number | undefined =>
     simulator === undefined ? undefined : Number(new URL(simulator.url).port)
-  const network = await startRelay(simulatorPort, tls)
+  const network = await Relay.start(simulatorPort, tls)
   const stop = async (): Promise<void> => {
     await Promise.all([durable.stop(), memoryOnly.stop(), network.close(), simulator?.stop()])
   }

@@ -65,7 +65,7 @@ async function chargeStoredCard({ target, load }: Drill): Promise<unknown> {
     payment_source: { source_type: 'card', card_id: card['card_id'] }
   })
   // No client records it.
-  load.forget(String(paid['id']))
+  load.forget([String(paid['id'])])
   return paid['status'] ?? JSON.stringify(paid)
 }
 

@@ -1,10 +1,17 @@
-/** Steps about the processes: the first charge, what doctor says, who reads which secrets. */
+/** Steps about the servers: Redis, the card network, the processes behind a balancer. */
 import { delay } from '../../runtime/delay.js'
+import { messageOf } from '../../runtime/message-of.js'
 import { until } from '../support/conditions.js'
-import type { Step } from './step.js'
+import type { Installation } from './installed-service.js'
+import type { ShippedRedis } from './shipped-redis.js'
+import type { Seen, Step } from './step.js'
 
-/** Payments are sent for at least so long after the first one. */
+/** Payments are sent for at least so long around what a step does. */
 const UNDER_LOAD_MS = 1_500
+/** For the payments that are made at once, before the restart. */
+const FILL_PER_SECOND = 100
+/** Less than the gap before the second attempt, so that events arrive soon after. */
+const ENDPOINT_DEAD_MS = 3_000
 const DOCTOR_TRIES = 5
 
 export const firstCharge: Step = {
@@ -60,4 +67,80 @@ export const doctor: Step = {
     for (let tries = 1; last.bad.length > 0 && tries < DOCTOR_TRIES; tries++) last = await ask()
     return { isOk: last.bad.length === 0, seen: last.bad.join('; ') || `${last.checks} checks, all well` }
   }
+}
+
+export const durableRestart: Step = {
+  name: 'durable-restart',
+  does: 'the durable Redis stopped by SIGTERM and started: under load, then at rest; a login without a password',
+  expects: 'the same number of keys as before; no way in without a password',
+  async run({ installation: { durable }, load, payments }) {
+    await restart(durable)
+    await delay(UNDER_LOAD_MS)
+    if (payments > 0) await load.fill(payments, FILL_PER_SECOND)
+    await load.audit()
+    return await keptKeys(durable, () => restart(durable))
+  }
+}
+
+export const deadEndpoint: Step = {
+  name: 'dead-endpoint',
+  does: "the merchant's webhook endpoint answers 500, then 204, under load",
+  expects: 'events wait, and arrive afterwards; Redis denies no process anything',
+  async run({ installation, receiver }) {
+    const { durable, memoryOnly } = installation
+    receiver.fail()
+    await delay(ENDPOINT_DEAD_MS)
+    const failingS = await until('the endpoint fails', async () => {
+      const seconds = await metricOf(installation, 'webhooks.1', 'card_payments_webhook_failing_seconds')
+      return seconds > 0 && seconds
+    })
+    receiver.behave()
+    await delay(UNDER_LOAD_MS)
+    const denied = await Promise.all([durable, memoryOnly].map(server => server.ask('ACL', 'LOG')))
+    const users = new Set(denied.flatMap(text => [...text.matchAll(/username\W+(\w+)/g)].map(([, user]) => user)))
+    return {
+      isOk: users.size === 0,
+      seen: `the endpoint failed for ${failingS} s; denied users: ${[...users].join(', ') || 'none'}`
+    }
+  }
+}
+
+async function metricOf(installation: Installation, instance: string, name: string): Promise<number> {
+  const url = (await installation.opsUrls()).get(instance)
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(text) ?? []
+  return Number(value)
+}
+
+async function restart(redis: ShippedRedis): Promise<void> {
+  await redis.stop()
+  await redis.start()
+}
+
+/** The number of keys once it has stayed the same for a while: a list that becomes empty is a key less. */
+async function restingKeyCount(redis: ShippedRedis): Promise<number> {
+  let count = await redis.keyCount()
+  for (let same = 0, tries = 0; same < 3 && tries < 20; tries++) {
+    await delay(1_000)
+    const next = await redis.keyCount()
+    same = next === count ? same + 1 : 0
+    count = next
+  }
+  return count
+}
+
+async function keptKeys(redis: ShippedRedis, action: () => Promise<void>): Promise<Seen> {
+  const before = await restingKeyCount(redis)
+  await action()
+  const after = await redis.keyCount()
+  const anonymous = await redis.askAs(undefined, 'DBSIZE').catch(messageOf)
+  return {
+    isOk: before === after && anonymous.includes('NOAUTH'),
+    seen: `${before} keys before, ${after} after; without a password ${wordOf(anonymous)}`
+  }
+}
+
+/** Redis's own word for a refusal, in what redis-cli prints. */
+function wordOf(answer: string): string {
+  return /NOAUTH|WRONGPASS|NOPERM/.exec(answer)?.[0] ?? answer
 }
