@@ -113,7 +113,7 @@ export interface StoreCardRequest {
 }
 
 export interface RegisterWebhookEndpointRequest {
-  /** where webhooks are posted; must be an https URL of at most 2048 characters, without user name, password, fragment, white space or backslash */
+  /** where webhooks are posted; must be an https URL of at most 2048 characters, without user name, password, fragment, white space or backslash, whose host name has at most 253 characters and 1 to 63 between its dots */
   readonly url: string
   /** true: a new signing secret, although the URL stays the same; must be true or false, or null; by default false */
   readonly rotate_secret?: boolean | null

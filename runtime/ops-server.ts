@@ -86,7 +86,9 @@ export async function startOpsServer(options: {
   }
 }
 
-/** Listens, and resolves to the port (0 takes a free one); or rejects with why it can't. `variables`: the settings of port and host, for who can change them. */
+/**
+ * Listens, and resolves to the port: 0 takes a free one. Rejects with the reason. `variables`: what the reason calls port and host.
+ */
 export async function listen(
   server: Server,
   port: number,

@@ -50,13 +50,14 @@ interface StoredEntry extends Omit<EntryContent, 'dueAtMs'> {
   readonly dueAt: string | null
 }
 
-const PAYMENT_KEY = /^[\da-v]{26}$/
+const PAYMENT_KEY = /^[\da-v]+$/
 
 /** What names no payment is damage: log lines and dead letters have the id that the key stands for. */
 export const storedPaymentKey: Format<string, string> = {
   encode: paymentKey => paymentKey,
-  decode(text) {
-    if (!PAYMENT_KEY.test(text)) throw new DamagedValue('A stored command names no payment.')
+  decode(text: unknown) {
+    if (typeof text !== 'string' || !PAYMENT_KEY.test(text))
+      throw new DamagedValue('A stored command names no payment.')
     return text
   }
 }

@@ -49,7 +49,7 @@ export async function connect(
 
 /**
  * Opens a connection to a server that may be down, and reconnects in the background, also after a refused first connection.
- * Commands are rejected at once while it is down. Logs once when the server is lost and once when it is back.
+ * Roles that fail fast reject commands while it is down. Logs once when the server is lost and once when it is back.
  */
 export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Single | Cluster {
   const fresh = (): Single | Cluster =>

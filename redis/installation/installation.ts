@@ -9,9 +9,9 @@ import { randomUUID } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
+import { CannotAsk } from '../../runtime/health.js'
 import { parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
-import { messageOf } from '../../runtime/message-of.js'
 import { version } from '../../runtime/version.js'
 import type { Redis } from '../connection/connections.js'
 import { RedisUnavailable } from '../connection/redis-errors.js'
@@ -137,7 +137,10 @@ export async function changeOf(redis: Redis, id: string): Promise<string | undef
 
 /** Rejects unless the data is that of installation `id`, and can be asked: what is not found in it may exist. */
 export async function assertUnchanged(redis: Redis, id: string): Promise<void> {
-  const problem = await changeOf(redis, id).catch(messageOf)
+  const problem = await changeOf(redis, id).catch((error: unknown) => {
+    if (error instanceof CannotAsk) return error.message
+    throw error
+  })
   if (problem !== undefined) throw new RedisUnavailable(problem)
 }
 

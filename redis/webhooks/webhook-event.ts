@@ -174,7 +174,7 @@ export interface LoggedEvent extends TriedEvent {
   readonly listed: string | null
 }
 
-/** `sinceMs`: since when it waits, or is delivered. Without a fourth argument nothing is known of the event but its state. */
+/** `sinceMs`: when it began to wait; of a delivered one, when it was delivered. Without a fourth argument nothing is known of the event but its state. */
 export function loggedEvent(
   merchantId: string,
   state: LoggedState,

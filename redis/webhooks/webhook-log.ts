@@ -252,7 +252,7 @@ function after(entry: StoredEntry | undefined, start: string | number): string |
   return entry === undefined ? start : `(${entry[0]}`
 }
 
-/** All that a list has, page by page. `read` gets how many of it were read, and the last one. */
+/** All that a list has, page by page. `read` gets the number of items before the page, and the last of them. */
 async function* inPages<Item>(read: (skip: number, last?: Item) => Promise<Item[]>): AsyncGenerator<Item> {
   let page: Item[] = []
   for (let skip = 0; skip === 0 || page.length === PAGE; skip += PAGE) {

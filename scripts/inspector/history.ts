@@ -6,7 +6,7 @@ import type { ObservedPayment } from '../../redis/operator/inspection.js'
 import type { HistoryLine } from './view-model.js'
 
 /** Events that are answers of the network about a sale. */
-const ANSWERS = /^(APPROVED|DECLINED|REJECTED|[A-Z]+_SALE|SALE_\w+|OPERATION_(NOT_)?BOOKED)$/
+const ANSWERS = /^(APPROVED|DECLINED|REJECTED|[A-Z]+_SALE|SALE_\w+|OPERATION_(BOOKED|MISSING|NOT_BOOKED))$/
 
 /**
  * The lines of a stored history. A line begins in the state in which the one before ended. Its effect is that of the

@@ -120,7 +120,13 @@ function eventOf(payment: SeenPayment): string {
   return `data: ${JSON.stringify(payment)}\n\n`
 }
 
-/** From the inspector's page, or from a program, which has no Origin. */
-function isOwn({ headers }: IncomingMessage): boolean {
-  return isLoopbackHost(headers.host) && (headers.origin === undefined || headers.origin === `http://${headers.host}`)
+/**
+ * From the inspector's page or from a program. Browsers leave out Origin where another page may send a request but not read the
+ * answer. The page itself may be opened by a link.
+ */
+function isOwn({ url, headers }: IncomingMessage): boolean {
+  const isOwnOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`
+  const site = headers['sec-fetch-site'] ?? 'none'
+  const isOwnSite = url === '/' || site === 'none' || site === 'same-origin'
+  return isLoopbackHost(headers.host) && isOwnOrigin && isOwnSite
 }

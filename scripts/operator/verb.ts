@@ -96,12 +96,15 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
         const output = await (form.change === undefined
           ? run()
           : makeChange(connection, world, { ...change, kind: form.change }, run))
-        await print(output, options['json'] ?? false).catch((error: unknown) => {
+        try {
+          await print(output, options['json'] ?? false)
+        } catch (error) {
           if (form.change === undefined) throw error
           const advice = output.whenLost ?? '`audit` shows the change.'
           throw new Error(`The change is made, and its output is lost: ${messageOf(error)}. ${advice}`)
-        })
-        await warnOfLoss(connection, world)
+        } finally {
+          await warnOfLoss(connection, world)
+        }
       } finally {
         await connection.close()
       }

@@ -1,11 +1,19 @@
 /** What workers publish for the inspector, what they never publish, and whom its server answers. */
 import { get } from 'node:http'
 import { expect } from 'chai'
+import { readChart } from '../../../machines/chart.js'
+import { paymentMachine } from '../../../machines/payment/machine.js'
 import { connect } from '../../../redis/connection/connections.js'
-import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/operator/inspection.js'
+import {
+  createInspection,
+  type ObservedDecision,
+  observePayment,
+  watchDecisions
+} from '../../../redis/operator/inspection.js'
 import { createLogger } from '../../../runtime/log.js'
 import { exampleOf } from '../../../scripts/docs/payment-paths/payment-examples.js'
 import { firstWorld, happen, nextMomentMs, type World } from '../../../scripts/docs/payment-paths/payment-world.js'
+import { historyLines } from '../../../scripts/inspector/history.js'
 import { startInspectorServer } from '../../../scripts/inspector/server.js'
 import { until } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
@@ -22,6 +30,29 @@ function tell(inspection: ReturnType<typeof createInspection>, ids: readonly str
     world = next
   }
 }
+
+describe('a line of the history', () => {
+  it('has the sale beside an answer about it, and beside no other event', () => {
+    const { payment } = firstWorld('manual')
+    const references = { ...payment.progress.references, saleId: 'the-sale' }
+    const eventsWithSale = (events: readonly string[]): string[] => {
+      const history = events.map(event => ({ ...payment.progress, atMs: 1, event, detail: null, times: 1 }))
+      const observed = observePayment({ ...payment, progress: { ...payment.progress, references }, history })
+      return historyLines(observed, readChart(paymentMachine)).flatMap(({ event, reference }) =>
+        reference ? event : []
+      )
+    }
+    const answers = [
+      'APPROVED',
+      'OPERATION_BOOKED',
+      'OPERATION_MISSING',
+      'OPERATION_NOT_BOOKED',
+      'LATE_SALE',
+      'SALE_GONE'
+    ]
+    expect(eventsWithSale([...answers, 'CAPTURE', 'RECORD_LAGS', 'RECONCILE'])).to.deep.equal(answers)
+  })
+})
 
 describe('inspection', () => {
   const test = useRedis()
@@ -99,9 +130,13 @@ describe('the server of the inspector', () => {
       }).once('error', reject)
     })
 
-  it('sends the payments to its page, and to programs', async () => {
+  it('lets its page and programs open the feed of payments', async () => {
     const { host, origin } = new URL(server.url)
-    for (const headers of [{}, { Origin: origin }, { Host: host.replace('127.0.0.1', 'localhost') }]) {
+    for (const headers of [
+      {},
+      { Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
+      { Host: host.replace('127.0.0.1', 'localhost') }
+    ]) {
       expect(await statusOf(headers), JSON.stringify(headers)).to.equal(200)
     }
   })
@@ -112,6 +147,8 @@ describe('the server of the inspector', () => {
 
   it('refuses a page of another site', async () => {
     expect(await statusOf({ Origin: 'https://elsewhere.example' })).to.equal(403)
+    for (const site of ['cross-site', 'same-site'])
+      expect(await statusOf({ 'Sec-Fetch-Site': site }), site).to.equal(403)
   })
 
   it('refuses a host name that is not of this machine', async () => {
