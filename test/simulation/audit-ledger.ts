@@ -10,14 +10,13 @@ import { KNOWN_ORDER } from './known-sale.js'
 const SUSPENDED_MS = 35_000
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
-export function auditLedger({ payments, ledger, installation: { network, config, isLockless } }: FinalState): string[] {
+export function auditLedger({ payments, ledger, installation: { network, config } }: FinalState): string[] {
   const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
   const problems: string[] = []
   for (const sale of ledger.sales()) {
     if (!orders.has(sale.merchantOrderId) && sale.merchantOrderId !== KNOWN_ORDER)
       problems.push(`sale ${sale.merchantOrderId}: there is no such payment`)
-    // Without locks what one worker was shown is lost when another one commits first.
-    if (network.givenBackTwice.has(sale.paymentId) && !isLockless)
+    if (network.givenBackTwice.has(sale.paymentId))
       problems.push(`sale ${sale.merchantOrderId}: given back after a chargeback that was shown`)
   }
   for (const [orderId, payment] of orders) {

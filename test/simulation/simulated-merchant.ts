@@ -186,7 +186,6 @@ export class MerchantClient implements Merchant {
   }
 
   #samePayment(record: RequestRecord, paymentId: string): void {
-    if (record.refusal !== null) this.complaints.push(`${record.key}: accepted after it was refused`)
     if (record.paymentId !== null && record.paymentId !== paymentId) {
       this.complaints.push(`${record.key}: two payments, ${record.paymentId} and ${paymentId}`)
     }
@@ -194,6 +193,10 @@ export class MerchantClient implements Merchant {
   }
 
   #sameResult(record: RequestRecord, result: CommandResult): void {
+    // A copy that was stalled in a process may be accepted later. Nothing is charged: what refused the other stops it, too.
+    if (record.refusal !== null && result.kind !== 'failed') {
+      this.complaints.push(`${record.key}: ${result.kind} after it was refused`)
+    }
     if (record.result !== null && JSON.stringify(record.result) !== JSON.stringify(result)) {
       this.complaints.push(`${record.key}: two results, ${JSON.stringify(record.result)} and ${JSON.stringify(result)}`)
     }

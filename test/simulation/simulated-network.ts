@@ -56,9 +56,12 @@ export class SimulatedNetwork {
   /** What each sale was asked to capture (cents), whether it arrived or not. */
   readonly capturesSent = new Map<string, Set<number>>()
 
-  /** What each process was shown last: the sales with a chargeback. */
-  readonly #disputed = new WeakMap<Process, Set<string>>()
-  /** Sales of which a process sent a void or a refund although it had been shown their chargeback: the buyer gets it twice. */
+  /**
+   * What each command was shown last, by its lease: the sales with a chargeback. What another command of the payment was shown may be
+   * lost when its lock has vanished, because one of them commits first.
+   */
+  readonly #disputed = new WeakMap<Lease, Set<string>>()
+  /** Sales of which a command sent a void or a refund although it had been shown their chargeback: the buyer gets it twice. */
   readonly givenBackTwice = new Set<string>()
 
   /** Receives each operation that reached a sale. */
@@ -111,7 +114,7 @@ export class SimulatedNetwork {
         if (isSettled) return
         isSettled = true
         stopListening()
-        if (request.method === 'GET' && exchange.kind === 'answered') this.#noteShown(process, request, exchange.text)
+        if (request.method === 'GET' && exchange.kind === 'answered') this.#noteShown(lease, request, exchange.text)
         world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
         resolve(exchange)
       }
@@ -123,7 +126,7 @@ export class SimulatedNetwork {
       }
       this.onSent(request)
       this.#noteCapture(request.path)
-      this.#noteGivenBack(process, request.path)
+      this.#noteGivenBack(lease, request.path)
       if (request.method === 'GET')
         stopListening = lease.onLost(() => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
@@ -137,18 +140,18 @@ export class SimulatedNetwork {
     this.capturesSent.set(saleId, (this.capturesSent.get(saleId) ?? new Set()).add(Number(cents)))
   }
 
-  #noteShown(process: Process, { path }: WireRequest, text: string): void {
+  #noteShown(lease: Lease, { path }: WireRequest, text: string): void {
     const [, saleId] = /^\/1\/sales\/([^/?]+)$/.exec(path) ?? []
     if (saleId === undefined) return
-    const disputed = this.#disputed.get(process) ?? new Set()
-    this.#disputed.set(process, disputed)
+    const disputed = this.#disputed.get(lease) ?? new Set()
+    this.#disputed.set(lease, disputed)
     if (text.includes('"Chargebacks"')) disputed.add(saleId)
     else disputed.delete(saleId)
   }
 
-  #noteGivenBack(process: Process, path: string): void {
+  #noteGivenBack(lease: Lease, path: string): void {
     const [, saleId = ''] = /^\/1\/sales\/([^/]+)\/void/.exec(path) ?? []
-    if (this.#disputed.get(process)?.has(saleId)) this.givenBackTwice.add(saleId)
+    if (this.#disputed.get(lease)?.has(saleId)) this.givenBackTwice.add(saleId)
   }
 
   #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {

@@ -48,7 +48,8 @@ export function simulatedConfig(hasArchive: boolean): Config {
   return { ...readConfig(SETTINGS), preauthTtlDays: { days: WINDOW_DAYS, byName: {} }, archiveUrl }
 }
 
-export const noLock: PaymentLock = { withLock: (_, work) => work(endlessLease) }
+/** Each command has a lease of its own, as with a lock. */
+export const noLock: PaymentLock = { withLock: (_, work) => work({ ...endlessLease }) }
 
 /** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
 export const openerOfTexts = {
