@@ -5,7 +5,10 @@ import { orNull, requestObject, trueOrFalse } from './request-fields.js'
 import type { Schema } from './schema.js'
 
 const URL_LENGTH_MAX = 2_048
-export const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash, whose host name has at most 253 characters and 1 to 63 between its dots`
+/** The longest names that a resolver takes (RFC 1035, without the dot of the root). */
+export const HOST_LENGTH_MAX = 253
+export const LABEL_LENGTH_MAX = 63
+export const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash, whose host name has at most ${HOST_LENGTH_MAX} characters and 1 to ${LABEL_LENGTH_MAX} between its dots`
 
 export const IS_ROTATION_DEFAULT = false
 

@@ -135,8 +135,8 @@ async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: C
 /**
  * Refuses a command that the payment can't take before acceptance, and records the refusal under its key. The script compares
  * the version, so that decision and record are about the same payment (decision 23). A refund whose key the payment has already
- * is accepted by no command: its result is the answer. After acceptance the worker decides
- * again, because another command may come first.
+ * is not accepted again: its result is the answer. After acceptance the worker decides again, because another command may come
+ * first.
  */
 async function operate(
   deps: SubmitDeps,

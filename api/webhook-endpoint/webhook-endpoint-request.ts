@@ -1,14 +1,16 @@
 /** Reads the body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
-import { IS_ROTATION_DEFAULT, URL_RULE, webhookEndpointBody } from '../../contract/webhook-endpoint.js'
+import {
+  HOST_LENGTH_MAX,
+  IS_ROTATION_DEFAULT,
+  LABEL_LENGTH_MAX,
+  URL_RULE,
+  webhookEndpointBody
+} from '../../contract/webhook-endpoint.js'
 import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
-
-/** The longest names that a resolver takes (RFC 1035, without the dot of the root). */
-const HOST_LENGTH_MAX = 253
-const LABEL_LENGTH_MAX = 63
 
 export interface EndpointRequest {
   readonly url: string
