@@ -233,7 +233,8 @@ function letterOf<E extends StreamEntry>(
 
 /** Where a worker puts commands that it can't end. The methods answer false when the command is no longer with this worker. */
 export interface CommandQueue {
-  requeue(entry: CommandEntry): Promise<boolean>
+  /** Puts a command back that was begun in vain, so many times by now. */
+  requeue(entry: CommandEntry, deliveryCount: number): Promise<boolean>
   /** Gives back a command for which this worker has sent nothing. */
   release(entry: CommandEntry): Promise<boolean>
   /** All commands of the payment that have no result yet, this one among them. */
@@ -243,7 +244,8 @@ export interface CommandQueue {
 
 export function createCommandQueue(redis: Redis): CommandQueue {
   return {
-    requeue: entry => requeueCommand(redis, paymentWork, entry),
+    requeue: (entry, deliveryCount) =>
+      requeueEntry(redis, paymentWork, { ...entry, fields: encodeEntry({ ...entry, deliveryCount }) }),
     release: entry => releaseUnsent(redis, entry),
     commandsOf: entry => commandsOf(redis, entry),
     deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)

@@ -11,8 +11,8 @@ export interface CommandRun {
   readonly recorder: CommandRecorder
   /** Of the lock. */
   readonly lease: Lease
-  /** Runs before anything is changed or sent: a command that fails earlier is not begun. Answers how to take it back. */
-  readonly onBegin: () => () => void
+  /** Runs once something may have been changed or sent: a command that fails earlier is not begun. */
+  readonly onBegin: () => void
 }
 
 /** The lock was lost before the work was done: the command is requeued and reconciled. */

@@ -89,13 +89,12 @@ class Handling {
   readonly #deps: WorkerDeps
   readonly #recorder: CommandRecorder
   readonly #stopping: AbortSignal
-  /** Counts as begun before, also for this worker, once the network may have been called. */
-  #entry: CommandEntry
+  /** Something may have been changed or sent for it. */
+  #isBegun = false
   #poison: string | null
 
   constructor(first: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder, stopping: AbortSignal) {
     this.#first = first
-    this.#entry = first
     this.#deps = deps
     this.#recorder = recorder
     this.#stopping = stopping
@@ -111,8 +110,10 @@ class Handling {
     return 'returned'
   }
 
-  get #isBegun(): boolean {
-    return this.#entry !== this.#first
+  /** Once it is begun it counts as begun before, also for this worker. */
+  get #entry(): CommandEntry {
+    const first = this.#first
+    return this.#isBegun ? { ...first, delivery: '', deliveryCount: Math.max(first.deliveryCount, 1) } : first
   }
 
   async #attempt(): Promise<HandlingOutcome | 'taken' | 'again'> {
@@ -144,13 +145,8 @@ class Handling {
     return 'taken'
   }
 
-  readonly #onBegin = (): (() => void) => {
-    const before = this.#entry
-    const deliveryCount = Math.max(this.#first.deliveryCount, 1)
-    this.#entry = { ...this.#first, delivery: '', deliveryCount }
-    return () => {
-      this.#entry = before
-    }
+  readonly #onBegin = (): void => {
+    this.#isBegun = true
   }
 
   #leave(error: unknown): 'left' {
@@ -169,10 +165,9 @@ class Handling {
       log.error({ ...ids, err: error, delivery_count: deliveryCount }, 'the command failed and is requeued')
     }
     await delay(FAILED_RETRY_MS, this.#stopping)
-    // The queue adds one. Of a wrong type the count stays, but says that it was begun.
-    const before = isWrongType(error) ? this.#entry.deliveryCount - 1 : deliveryCount
-    const entry = { ...this.#entry, deliveryCount: before }
-    return await this.#return(() => queue.requeue(entry))
+    // A key of a wrong type is not the command's fault: the count says only that it was begun.
+    const nextCount = isWrongType(error) ? this.#entry.deliveryCount : deliveryCount + 1
+    return await this.#return(() => queue.requeue(this.#first, nextCount))
   }
 
   async #return(move: () => Promise<boolean>): Promise<'returned'> {

@@ -47,22 +47,24 @@ class OutcomeNotTaken extends Error {
  */
 export async function runCommand(run: CommandRun): Promise<void> {
   const { entry, deps } = run
-  let turn: Next = await startOf(entry, deps)
-  for (let turns = 0; turn !== null && turn !== 'ended'; turns++) {
+  let turn = await turnOrEnd(await startOf(entry, deps), run)
+  for (let turns = 0; turn !== null; turns++) {
     if (turns === TURNS_MAX) {
       const paymentId = paymentIdOfKey(entry.paymentKey)
       throw new Error(`The payment ${paymentId} did not end its command within ${TURNS_MAX} turns.`)
     }
     turn = await takeTurn(turn, run)
   }
-  if (turn === null) await endUnneeded(run)
 }
 
-/** Null: there is nothing left to do. `ended`: the command has ended, or another worker has it. */
-type Next = Turn | null | 'ended'
+/** Ends a command that has nothing to start with. */
+async function turnOrEnd(start: Turn | null, run: CommandRun): Promise<Turn | null> {
+  if (start === null) await endUnneeded(run)
+  return start
+}
 
-/** Decides, commits and acts once. */
-async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
+/** Decides, commits and acts once. Null: the command has ended, or another worker has it. */
+async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
   const { payment, event, isOutcome } = turn
   const { entry, deps, recorder, lease } = run
   const policy = policyFor(entry.partition, deps)
@@ -73,27 +75,28 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
     if (isOutcome && isInFlight(payment.progress)) throw new OutcomeNotTaken(payment, event)
     return await finishRefused(decision.code, turn, run)
   }
-  const { effect, problem } = decision
-  if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
+  const { effect } = decision
   if (decision.isChanged) {
-    const other = await writeDecision(decision, turn, run)
-    if (other !== undefined) return other
+    const written = await writeDecision(decision, turn, run)
+    if (written === 'version_conflict') return await turnOrEnd(await startAfterConflict(entry, isOutcome, deps), run)
+    if (written === 'answered') await recorder.finish()
+    if (written !== 'committed') return null
   } else if (effect === null) {
     await recorder.finish()
-    return 'ended'
+    return null
   }
   deps.inspection?.decided(payment, event, decision)
-  if (effect === null) return 'ended'
+  if (effect === null) return null
   if (lease.isLost()) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
   const outcome = isLookFirst ? unsentEvent(event.nowMs) : await perform(effect, decision.payment, run)
   return { payment: decision.payment, event: notBefore(event.nowMs, outcome), isOutcome: true }
 }
 
-/** Commits a decision. Undefined: it is written. */
-async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: CommandRun): Promise<Next | undefined> {
-  const { entry, deps, recorder } = run
-  const { payment, statusBefore, operationResult, effect } = decision
-  const takeBack = run.onBegin()
+/** Commits a decision. */
+async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: CommandRun): Promise<CommitOutcome> {
+  const { entry, deps } = run
+  const { payment, statusBefore, operationResult, effect, problem } = decision
+  if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
   const wake = wakeTimes(payment, event.nowMs, policyFor(entry.partition, deps))
   const write = {
     payment,
@@ -106,11 +109,7 @@ async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: C
     begins: isOutcome ? null : entry
   }
   await noteDecline(payment, deps)
-  const written = await commitSurely(write, run, takeBack)
-  if (written === 'committed') return undefined
-  if (written === 'version_conflict') return await startAfterConflict(entry, isOutcome, deps)
-  if (written === 'answered') await recorder.finish()
-  return 'ended'
+  return await commitSurely(write, run)
 }
 
 /**
@@ -132,25 +131,26 @@ async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void>
 }
 
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */
-async function finishRefused(code: RefusalCode, turn: Turn, { entry, recorder, deps }: CommandRun): Promise<Next> {
+async function finishRefused(code: RefusalCode, turn: Turn, run: CommandRun): Promise<Turn | null> {
+  const { entry, recorder, deps } = run
   if (entry.record === null || turn.isOutcome) {
     await recorder.finish()
-    return 'ended'
+    return null
   }
-  return (await recorder.refuse(code, turn.payment)) ? 'ended' : await startAfterConflict(entry, false, deps)
+  if (await recorder.refuse(code, turn.payment)) return null
+  return await turnOrEnd(await startAfterConflict(entry, false, deps), run)
 }
 
-/**
- * Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. Calls
- * `onUnwritten` when it fails and the payment was not written: commit.lua writes its record last.
- */
-async function commitSurely(write: Write, run: CommandRun, onUnwritten: () => void): Promise<CommitOutcome> {
+/** Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. */
+async function commitSurely(write: Write, run: CommandRun): Promise<CommitOutcome> {
   for (let tries = 0; ; tries++) {
     try {
       const written = await run.recorder.commit(write, run.entry.partition)
+      run.onBegin()
       return written === 'version_conflict' && tries > 0 && (await isStored(write.payment, run)) ? 'committed' : written
     } catch (error) {
-      if (isWrongType(error) && tries === 0) onUnwritten()
+      // commit.lua writes the payment last: a first try that met a key of a wrong type has changed nothing.
+      if (tries > 0 || !isWrongType(error)) run.onBegin()
       if (!isRedisUnavailable(error)) throw error
       await delay(outagePauseMs(tries))
     }
