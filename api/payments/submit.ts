@@ -15,8 +15,9 @@ import {
   type RefusalCode
 } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
-import type { AskedEvent, Policy } from '../../machines/payment/events.js'
+import type { AskedEvent } from '../../machines/payment/events.js'
 import { askedEvent } from '../../machines/payment/make-event.js'
+import { type PolicySettings, vouchedPolicy } from '../../machines/payment/policy.js'
 import { knownRefund } from '../../machines/payment/refunds.js'
 import type { Backlog } from '../../redis/commands/backlog.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
@@ -176,8 +177,9 @@ function retentionMs({ idempotencyRetentionDays }: Config): number {
   return idempotencyRetentionDays * DAY_MS
 }
 
-function refusalOf(payment: Payment, asked: AskedEvent, policy: Policy): RefusalCode | null {
-  const decision = decide(payment, asked, policy)
+function refusalOf(payment: Payment, asked: AskedEvent, settings: PolicySettings): RefusalCode | null {
+  // The worker decides again. Whether the data is vouched for changes no refusal.
+  const decision = decide(payment, asked, vouchedPolicy(settings))
   return decision.kind === 'refused' ? decision.code : null
 }
 

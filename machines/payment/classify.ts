@@ -7,9 +7,10 @@
  * manual-review.ts.
  */
 import type { Payment, PaymentProgress } from '../model.js'
-import type { CallEvent, LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import type { CallEvent, LifecycleEvent, PaymentEvent } from './events.js'
 import { findingOf } from './findings.js'
 import { concludedEvent, unlessConcluded } from './manual-review.js'
+import type { Policy } from './policy.js'
 import { knownVoidedCents, refundableCents } from './sums.js'
 import { mayArrive } from './tries.js'
 

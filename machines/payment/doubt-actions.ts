@@ -4,9 +4,10 @@
  */
 import type { Notification, Reconciliation } from '../model.js'
 import type { Figures, PaymentArgs } from './context.js'
-import type { LifecycleEvent, Policy } from './events.js'
+import type { LifecycleEvent } from './events.js'
 import { listIfOld, reviewAfter } from './manual-review.js'
 import { withOperationState } from './operations.js'
+import type { Policy } from './policy.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
 import { authorizedCentsOf, saleOf } from './sums.js'
 

@@ -5,7 +5,7 @@
  * `PaymentEvent` is what `decide` is given. classify.ts compares it with the payment and makes the `LifecycleEvent`
  * of it that the chart takes.
  */
-import type { Environment, ReportedChange, ReviewReason } from '../model.js'
+import type { ReportedChange, ReviewReason } from '../model.js'
 import type { NetworkReferences, Sale, StatedSale } from '../network.js'
 
 /** An event with its data. */
@@ -149,20 +149,3 @@ export type Effect =
   | { readonly kind: 'void'; readonly saleId: string }
   | { readonly kind: 'refund'; readonly saleId: string; readonly amountCents: number }
   | { readonly kind: 'query' }
-
-/** The rules that come from configuration. */
-export interface Policy {
-  /** Decides what return codes mean. */
-  readonly environment: Environment
-  /** Gaps between queries that get an answer, but no conclusive one (ms); the last one repeats. */
-  readonly reconcileDelaysMs: readonly number[]
-  /** How long the network must know nothing of a sale until that counts as proof (ms). */
-  readonly notFoundHorizonMs: number
-  /** Age at which an open query is listed for manual review (ms). */
-  readonly reconcileListAfterMs: number
-  /**
-   * The data came back then, and nothing vouches for what was changed before: it may be older than what was done (ms).
-   * Absent or 0: all of it is vouched for.
-   */
-  readonly unvouchedBeforeMs?: number
-}

@@ -1,7 +1,8 @@
 /** What findings are made of, and what a payment and the policy say about the age of a record. */
 import type { Payment } from '../model.js'
 import type { Sale } from '../network.js'
-import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
+import type { Finding, FoundEvent, QueryEvent } from './events.js'
+import type { Policy } from './policy.js'
 import { isBeyondHorizon } from './tries.js'
 
 /** A payment whose record is looked at. */

@@ -120,7 +120,7 @@ function takenForOthersCents({ terms, progress, policy }: Known): number {
   const isTried = progress.reconciliation === null || progress.reconciliation.tries > 0
   if (isTried || !isAcceptedBefore(terms, policy)) return 0
   const others = progress.refunds.find(({ idempotencyKey }) => idempotencyKey === null)
-  return (others?.concludedAtMs ?? 0) < (policy.unvouchedBeforeMs ?? 0) ? 0 : (others?.amountCents ?? 0)
+  return (others?.concludedAtMs ?? 0) < policy.unvouchedBeforeMs ? 0 : (others?.amountCents ?? 0)
 }
 
 /**

@@ -3,7 +3,8 @@
  * record would have been. Pure.
  */
 import type { Payment, PaymentProgress, ReviewReason } from '../model.js'
-import type { ConcludedEvent, Finding, LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import type { ConcludedEvent, Finding, LifecycleEvent, PaymentEvent } from './events.js'
+import type { Policy } from './policy.js'
 import { saleOf } from './sums.js'
 import { isBeyondHorizon } from './tries.js'
 

@@ -9,7 +9,8 @@ import {
   type Refund
 } from '../model.js'
 import type { Figures } from './context.js'
-import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
+import type { AskedEvent, LifecycleEvent } from './events.js'
+import type { Policy } from './policy.js'
 import { withNewRefund } from './refunds.js'
 import { authorizedCentsOf, refundAmountCents } from './sums.js'
 

@@ -1,6 +1,7 @@
 /** When the network is queried next about an outcome that is not known. Pure. */
 import type { QuerySchedule, Reconciliation } from '../model.js'
-import type { LifecycleEvent, Policy } from './events.js'
+import type { LifecycleEvent } from './events.js'
+import type { Policy } from './policy.js'
 
 /** `isRefused`: the network answered, and the answer proves nothing. `mayArrive`: the try may still be booked. */
 export interface TryAnswer {

@@ -12,7 +12,7 @@
  * | asked for more than is held     | it can't be booked; the operation ends at the horizon |
  */
 import type { Payment, Reconciliation, SaleVoids, Voids } from '../model.js'
-import type { Policy } from './events.js'
+import type { Policy } from './policy.js'
 
 /** With growing gaps they cover an outage of two hours. */
 export const TRIES_MAX = 6
@@ -56,14 +56,14 @@ export function withVoid(voids: Voids | null, saleId: string, lastMs: number): V
 /** Whether a try without an answer may still be booked. */
 export function mayArrive({ unansweredMs }: Reconciliation, policy: Policy, nowMs: number): boolean {
   // Data that came back does not know what was sent until then.
-  const lastMs = Math.max(unansweredMs ?? 0, policy.unvouchedBeforeMs ?? 0)
+  const lastMs = Math.max(unansweredMs ?? 0, policy.unvouchedBeforeMs)
   return lastMs > 0 && nowMs < lastMs + policy.notFoundHorizonMs
 }
 
 /** Whether a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
 export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: Policy, nowMs: number): boolean {
   if (reconciliation === null) return false
-  return nowMs >= Math.max(reconciliation.sinceMs, policy.unvouchedBeforeMs ?? 0) + policy.notFoundHorizonMs
+  return nowMs >= Math.max(reconciliation.sinceMs, policy.unvouchedBeforeMs) + policy.notFoundHorizonMs
 }
 
 /** What follows from a record that shows the sale as it was before the operation. */

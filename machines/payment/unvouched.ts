@@ -4,9 +4,10 @@
  * The acquirer's record is looked at first, and it counts: what it shows is adopted, and only what it lacks is sent.
  */
 import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
-import type { LifecycleEvent, PaymentEvent, Policy } from './events.js'
+import type { LifecycleEvent, PaymentEvent } from './events.js'
 import { SEEN_BY_OPERATOR } from './history.js'
 import { hasTag, isInFlight } from './machine.js'
+import type { Policy } from './policy.js'
 
 /** Events that show the acquirer's record of the sale. With any other the payment was not compared. */
 const COMPARED: Readonly<Partial<Record<LifecycleEvent['type'], true>>> = {
@@ -34,7 +35,7 @@ const COMPARED: Readonly<Partial<Record<LifecycleEvent['type'], true>>> = {
  * horizon, so a payment that was compared earlier is not vouched for.
  */
 export function isUnvouched(payment: Payment, policy: Policy): boolean {
-  const { unvouchedBeforeMs = 0, notFoundHorizonMs } = policy
+  const { unvouchedBeforeMs, notFoundHorizonMs } = policy
   return isAcceptedBefore(payment.terms, policy) && lastComparedMs(payment) < unvouchedBeforeMs + notFoundHorizonMs
 }
 
@@ -48,7 +49,7 @@ function isComparison({ event, detail }: HistoryEntry): boolean {
 }
 
 /** Whether a payment was accepted before the data came back. */
-export function isAcceptedBefore({ createdAtMs }: PaymentTerms, { unvouchedBeforeMs = 0 }: Policy): boolean {
+export function isAcceptedBefore({ createdAtMs }: PaymentTerms, { unvouchedBeforeMs }: Policy): boolean {
   return createdAtMs < unvouchedBeforeMs
 }
 
@@ -73,13 +74,13 @@ export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEv
 /** When a payment that rests is compared once more (ms): no call of before can arrive any more. Null: it need not be. */
 export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
   if (!isUnvouched(payment, policy) || !hasTag(payment.progress, 'verifiable')) return null
-  return (policy.unvouchedBeforeMs ?? 0) + policy.notFoundHorizonMs
+  return policy.unvouchedBeforeMs + policy.notFoundHorizonMs
 }
 
 /** Whether an open payment has been compared, or is left to an operator since the data came back. */
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, notification, reviewReason } = payment.progress
   if (isInFlight(payment.progress)) return false
-  if (reviewReason !== null && lastChangeMs(payment) >= (policy.unvouchedBeforeMs ?? 0)) return true
+  if (reviewReason !== null && lastChangeMs(payment) >= policy.unvouchedBeforeMs) return true
   return lastLookAtMs(payment, policy) === null && reconciliation === null && notification === null
 }

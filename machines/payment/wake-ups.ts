@@ -1,7 +1,8 @@
 /** The wake-ups of a payment: when a command is due that no request asks for. One at rest needs none, except after a restore. Pure. */
 import { isOpen, type Payment, type PaymentProgress } from '../model.js'
-import type { PaymentEvent, Policy } from './events.js'
+import type { PaymentEvent } from './events.js'
 import { hasTag, isInFlight } from './machine.js'
+import type { Policy } from './policy.js'
 import { lastLookAtMs } from './unvouched.js'
 
 /** Longer than a call and its tries take. A payment that still waits for the outcome then is woken (ms). */

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
 import { canEraseBuyer, isBuyerErased } from '../../machines/payment/erasure.js'
+import { vouchedPolicy } from '../../machines/payment/policy.js'
 import { listDeadLetters } from '../../redis/commands/dead-letters.js'
 import { concludeOperation, requestErasure, resolveReview, reviewReasonOf } from '../../redis/operator/review.js'
 import { delay } from '../../runtime/delay.js'
@@ -127,7 +128,7 @@ async function requireConcludable(connection: OperatorConnection, payment: Payme
   }
   // The chart decides. It is asked here too, because a worker could not report why it refuses the command.
   const event = { type: 'OPERATION_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
-  if (decide(payment, event, connection.config).kind === 'refused') {
+  if (decide(payment, event, vouchedPolicy(connection.config)).kind === 'refused') {
     throw new Error(
       `The ${operation.kind} of payment ${id} does not take this in its state. Nothing was changed. Look at it with payment show ${id}.`
     )

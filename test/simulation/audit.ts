@@ -5,6 +5,7 @@
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
+import { vouchedPolicy } from '../../machines/payment/policy.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { decodeIdempotency } from '../../redis/payments/idempotency.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
@@ -94,7 +95,7 @@ function auditRest({ ledger, installation }: FinalState, payment: Payment): stri
   const restCents = sale === undefined ? 0 : sale.capturedAmount - sale.voidedAmount
   const isTaken = (amountCents: number): boolean => {
     const refund = { type: 'CANCEL', amountCents, idempotencyKey: 'rest', nowMs: 0 } as const
-    return decide(payment, refund, installation.config).kind === 'taken'
+    return decide(payment, refund, vouchedPolicy(installation.config)).kind === 'taken'
   }
   const isExact = (restCents === 0 || isTaken(restCents)) && !isTaken(restCents + 1)
   return isExact ? [] : [`${terms.id}: the network has ${restCents} left, and another amount can be refunded`]

@@ -202,8 +202,10 @@ export class Installation {
       cardDeclines: createCardDeclineStore(redis, config.partitions),
       cardData: createCardData(tokens, createCardStore(unreplicated(redis), config.partitions), openerOfTexts),
       policy: config,
+      unvouchedBeforeMs: () => 0,
       networkRetryMs: config.networkRetryMs,
       deliveriesMax: config.deliveriesMax,
+      inspection: { decided: () => undefined },
       clock,
       metrics: unreadMetrics,
       log: watchedLog(this.#world, this.errors, this.#isTampered)

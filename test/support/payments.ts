@@ -10,7 +10,7 @@ import {
   type Refund
 } from '../../machines/model.js'
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
-import type { Policy } from '../../machines/payment/events.js'
+import type { Policy } from '../../machines/payment/policy.js'
 import { type CommandEntry, encodeEntry } from '../../redis/commands/command-entry.js'
 import { idempotencyRecord, newPaymentId, paymentKeyOf } from '../../redis/keys.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
@@ -32,7 +32,8 @@ export const policy: Policy = {
   environment: 'test',
   reconcileDelaysMs: [2_000, 5_000, 15_000],
   notFoundHorizonMs: 600_000,
-  reconcileListAfterMs: 72 * 3_600_000
+  reconcileListAfterMs: 72 * 3_600_000,
+  unvouchedBeforeMs: 0
 }
 
 export const buyer: Buyer = {

@@ -34,7 +34,7 @@ export function aWorker(
 ): TestWorker {
   const log = createLogger('test', 'silent')
   const network = new FakeNetwork()
-  const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs }
+  const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs, isApart: () => false }
   const [forgotten, released]: [string[], string[]] = [[], []]
   const deps: WorkerDeps = {
     payments: createPaymentStore(unreplicated(test.redis)),
@@ -55,8 +55,10 @@ export function aWorker(
     },
     cardDeclines: createCardDeclineStore(test.redis, PARTITIONS),
     policy,
+    unvouchedBeforeMs: () => 0,
     networkRetryMs: 0,
     deliveriesMax: DELIVERIES_MAX,
+    inspection: { decided: () => undefined },
     clock,
     metrics: unreadMetrics,
     log

@@ -84,6 +84,6 @@ export function timeFor(
   { terms, history }: Payment,
   { clock, unvouchedBeforeMs }: Pick<WorkerDeps, 'clock' | 'unvouchedBeforeMs'>
 ): number {
-  const backMs = unvouchedBeforeMs?.(partitionOfPayment(terms.id)) ?? 0
+  const backMs = unvouchedBeforeMs(partitionOfPayment(terms.id))
   return Math.max(clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs, backMs)
 }

@@ -1,8 +1,9 @@
 /** What a command means to its payment. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
-import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isInFlight } from '../../machines/payment/machine.js'
 import { askedEvent } from '../../machines/payment/make-event.js'
+import type { Policy } from '../../machines/payment/policy.js'
 import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
 import { CALL_MAX_MS, wakeAtMs, wakeEvent } from '../../machines/payment/wake-ups.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'

@@ -52,7 +52,7 @@ export async function handleCommand(
 ): Promise<HandlingOutcome> {
   const recorder = new CommandRecorder(entry, deps)
   try {
-    if (entry.command.kind !== 'wake' || deps.clock.isApart?.() !== true) {
+    if (entry.command.kind !== 'wake' || !deps.clock.isApart()) {
       return await new Handling(entry, deps, recorder, stopping).end()
     }
     warnRateLimited(deps.log, idsOf(entry), LEFT_FOR_CLOCK)

@@ -71,7 +71,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
   const isLookFirst = isLookedAtFirst(payment, event, policy)
   const decision = decide(payment, event, policy)
   if (decision.kind === 'refused') {
-    deps.inspection?.decided(payment, event, decision)
+    deps.inspection.decided(payment, event, decision)
     if (isOutcome && isInFlight(payment.progress)) throw new OutcomeNotTaken(payment, event)
     return await finishRefused(decision.code, turn, run)
   }
@@ -85,7 +85,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
     await recorder.finish()
     return null
   }
-  deps.inspection?.decided(payment, event, decision)
+  deps.inspection.decided(payment, event, decision)
   if (effect === null) return null
   if (lease.isLost()) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
   const outcome = isLookFirst ? unsentEvent(event.nowMs) : await perform(effect, decision.payment, run)

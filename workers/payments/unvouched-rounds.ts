@@ -45,5 +45,5 @@ async function unvouchedRound(deps: WorkerDeps, writes: Writes, partition: numbe
   const keysOf = (some: typeof payments): string[] => some.map(({ paymentKey }) => paymentKey)
   await forgetCompared(writes, partition, keysOf(payments.filter(isDone)))
   const open = keysOf(payments.filter(payment => !isDone(payment)))
-  if (deps.clock.isApart?.() !== true) await wakeUnvouched(writes, partition, open, deps.clock.now())
+  if (!deps.clock.isApart()) await wakeUnvouched(writes, partition, open, deps.clock.now())
 }

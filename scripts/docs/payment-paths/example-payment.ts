@@ -1,13 +1,14 @@
 /** The payment and the rules that the examples are about (payment-examples.ts). */
 import { noTexts } from '../../../machines/merchant-text-rules.js'
 import { newPayment, type Payment } from '../../../machines/model.js'
-import type { Policy } from '../../../machines/payment/events.js'
+import type { Policy } from '../../../machines/payment/policy.js'
 
 export const examplePolicy: Policy = {
   environment: 'test',
   reconcileDelaysMs: [2_000, 5_000, 15_000, 60_000],
   notFoundHorizonMs: 600_000,
-  reconcileListAfterMs: 72 * 3_600_000
+  reconcileListAfterMs: 72 * 3_600_000,
+  unvouchedBeforeMs: 0
 }
 
 const CREATED_AT_MS = Date.UTC(2026, 0, 5, 12)

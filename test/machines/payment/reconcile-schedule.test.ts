@@ -5,12 +5,13 @@ import type { Payment } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { mayBeInEarlierAccount } from '../../../machines/payment/findings.js'
+import { vouchedPolicy } from '../../../machines/payment/policy.js'
 import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-schedule.js'
 import { wakeAtMs } from '../../../machines/payment/wake-ups.js'
 import { readConfig } from '../../../runtime/config.js'
 import { aPayment, aSale, CREATED_MS } from '../../support/payments.js'
 
-const policy = readConfig({ SERVICE_ENV: 'test' })
+const policy = vouchedPolicy(readConfig({ SERVICE_ENV: 'test' }))
 const { notFoundHorizonMs } = policy
 const HOUR_MS = 3_600_000
 const DOUBT_MAX_MS = notFoundHorizonMs + UNANSWERED_GAP_MAX_MS

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
 import { type Decision, decide } from '../../../machines/payment/decide.js'
 import { withoutBuyer } from '../../../machines/payment/erasure.js'
-import type { Effect, PaymentEvent, Policy } from '../../../machines/payment/events.js'
+import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
+import type { Policy } from '../../../machines/payment/policy.js'
 import {
   comparisonEvent,
   isCompared,
