@@ -49,7 +49,7 @@ function operationOutcome(progress: PaymentProgress, event: CallEvent, policy: P
   switch (event.type) {
     case 'APPROVED': {
       const doubt = doubtOf(progress, event)
-      return doubt === null ? event : { type: 'UNPROVEN', reason: doubt, nowMs }
+      return doubt === null ? event : { type: 'UNPROVEN', reason: doubt, call: 'ended', nowMs }
     }
     case 'DECLINED':
     case 'REJECTED':
@@ -87,9 +87,9 @@ function releaseOutcome(event: CallEvent): LifecycleEvent {
       return { type: 'NO_ANSWER', reason: event.reason, nowMs }
     case 'REJECTED':
       if (event.isTooLate) return { type: 'SALE_GONE', nowMs }
-      return { type: 'UNPROVEN', reason: `not voided, code ${event.code}`, nowMs }
+      return { type: 'UNPROVEN', reason: `not voided, code ${event.code}`, call: 'ended', nowMs }
     case 'DECLINED':
-      return { type: 'RECORD_LAGS', note: 'not voided', nowMs }
+      return { type: 'RECORD_LAGS', because: 'behind', note: 'not voided', nowMs }
     default:
       return event
   }
@@ -109,12 +109,12 @@ function correctionOutcome({ status }: PaymentProgress, event: CallEvent): Lifec
       return { type: 'NO_ANSWER', reason: event.reason, nowMs }
     case 'REJECTED': {
       if (event.isTooLate && status === 'failed') return { type: 'SALE_GONE', nowMs }
-      const note = `not voided, code ${event.code}`
-      return { type: 'RECORD_LAGS', note, ...(event.isTooLate && { isVoidOver: true }), nowMs }
+      const because = event.isTooLate ? 'void_is_over' : 'behind'
+      return { type: 'RECORD_LAGS', because, note: `not voided, code ${event.code}`, nowMs }
     }
     case 'UNPROVEN':
-      return { type: 'RECORD_LAGS', note: `not voided: ${event.reason}`, nowMs }
+      return { type: 'RECORD_LAGS', because: 'behind', note: `not voided: ${event.reason}`, nowMs }
     default:
-      return { type: 'RECORD_LAGS', note: 'not voided', nowMs }
+      return { type: 'RECORD_LAGS', because: 'behind', note: 'not voided', nowMs }
   }
 }

@@ -136,7 +136,8 @@ const LEAVES_WITHIN_MS = 1_000
 /** Counts the whole voids of all transitions: the acquirer limits how soon one of a sale may follow another. */
 function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect | null): Voids | null {
   if (effect?.kind === 'void') return withVoid(voids, effect.saleId, event.nowMs + LEAVES_WITHIN_MS)
-  return voids !== null && 'isVoidOver' in event ? { ...voids, times: TRIES_MAX } : voids
+  const isOver = event.type === 'RECORD_LAGS' && event.because === 'void_is_over'
+  return voids !== null && isOver ? { ...voids, times: TRIES_MAX } : voids
 }
 
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {

@@ -15,8 +15,8 @@ type Change = (args: PaymentArgs) => Partial<Figures>
 
 /** A try of the operation has no conclusive outcome: it is in doubt. Its request may have left until this moment. */
 export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
-  const isUnsent = 'isUnsent' in event
-  const reconciliation = isUnsent
+  const isNotMade = event.type === 'UNPROVEN' && event.call === 'not_made'
+  const reconciliation = isNotMade
     ? untried(policy, event.nowMs)
     : afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs)
   return {
@@ -162,7 +162,12 @@ const CONFIRM_AFTER_HORIZONS = 0.1
  */
 export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
   const { notification } = figures
-  if (event.type === 'RECORD_LAGS' && event.isAgreeing && notification !== null && notification.attempts > 0) {
+  if (
+    event.type === 'RECORD_LAGS' &&
+    event.because === 'agrees' &&
+    notification !== null &&
+    notification.attempts > 0
+  ) {
     return {
       notification: {
         ...notification,
@@ -191,5 +196,5 @@ function untried(policy: Policy, nowMs: number): Reconciliation {
 /** What this try was answered. */
 function answerOf(event: LifecycleEvent): TryAnswer {
   const isRefused = event.type === 'UNPROVEN' || event.type === 'EARLIER_TRY_IN_DOUBT'
-  return { isRefused, mayArrive: !isRefused || 'mayArrive' in event }
+  return { isRefused, mayArrive: !isRefused || (event.type === 'UNPROVEN' && event.call === 'may_arrive') }
 }

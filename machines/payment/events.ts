@@ -38,10 +38,11 @@ export type CallEvent =
   | Event<'REJECTED', { code: string; isTooLate?: boolean }>
   | Event<'NOT_SENT', { reason: string }>
   /**
-   * The network answered, and the answer does not prove what it did: its record decides. `isUnsent`: this call was not made,
-   * because the operation may have been done before (unvouched.ts). `mayArrive`: it may still be booked (acquirer-answers.ts).
+   * What the network did is not proven: its record decides. The call `ended` with an answer that proves nothing; it
+   * `may_arrive` in spite of one, and be booked (acquirer-answers.ts); or it was `not_made`, because the operation may have been
+   * done before (unvouched.ts).
    */
-  | Event<'UNPROVEN', { reason: string; isUnsent?: true; mayArrive?: true }>
+  | Event<'UNPROVEN', { reason: string; call: 'ended' | 'may_arrive' | 'not_made' }>
   | Event<'AMBIGUOUS', { reason: string }>
   /** The card data is gone or was erased, or our keys do not open it; nothing was sent. */
   | Event<'CARD_MISSING', { failure: 'invalid_token' | 'unknown_card' | 'card_unreadable' }>
@@ -77,16 +78,18 @@ type MaybeShown = { sale?: Sale; isRestCounted?: true }
 /** An operator has seen it at the acquirer: the payment needs no review any more. `isChargedBack`: the record shows that. */
 type Concluded = { isConcluded?: true; isChargedBack?: true }
 
+export type Lag = 'behind' | 'agrees' | 'just_voided' | 'void_is_over'
+
 /** What an answer of the network means to a payment, once it is compared with it. */
 export type Finding =
   /** The record shows nothing new, and is not behind any more. */
   | Event<'NOTHING_NEW', MaybeShown>
   /**
-   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `isVoided`: a sale was
-   * voided a moment ago. `isVoidOver`: the network no longer takes the void that was sent. `note` explains an answer without
-   * figures.
+   * The record does not settle it yet: it may be `behind`; it `agrees` with us, a moment after a change was reported; a sale was
+   * `just_voided`; or the `void_is_over`, because the network no longer takes the one that was sent. `note` explains an answer
+   * without figures.
    */
-  | Event<'RECORD_LAGS', { isAgreeing?: true; isVoided?: true; isVoidOver?: true; note?: string } & MaybeShown>
+  | Event<'RECORD_LAGS', { because: Lag; note?: string } & MaybeShown>
   | NoAnswer
   /** The record and the payment can't both be right. `reason`: why an operator must look; `note`: more of it. */
   | Event<'CONTRADICTED', { reason: ReviewReason; note?: string } & MaybeShown>

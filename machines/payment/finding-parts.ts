@@ -1,7 +1,7 @@
 /** What findings are made of, and what a payment and the policy say about the age of a record. */
 import type { Payment } from '../model.js'
 import type { Sale } from '../network.js'
-import type { Finding, FoundEvent, QueryEvent } from './events.js'
+import type { Finding, FoundEvent, Lag, QueryEvent } from './events.js'
 import type { Policy } from './policy.js'
 import { isBeyondHorizon } from './tries.js'
 
@@ -22,6 +22,11 @@ export function asFinding<T extends Finding['type']>(
   return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
 }
 
+/** The record does not settle it yet. */
+export function recordLags(answer: ReadRecord, because: Lag = 'behind'): Extract<Finding, { type: 'RECORD_LAGS' }> {
+  return { ...asFinding('RECORD_LAGS', answer), because }
+}
+
 /** The window of a hold is over, and the record does not tell how it stands. */
 export function unclear({ nowMs }: QueryEvent): Finding {
   return { type: 'HOLD_UNCLEAR', nowMs }
@@ -38,9 +43,9 @@ export function nothingNew(known: Known, answer: FoundEvent): Finding {
   const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
   const isShown = notification?.reported === 'chargeback' && isChargeback
   const isUnshown = isSpecific(known) && !isShown
-  if (isUnshown && isBelowListAge(known, answer.nowMs)) return asFinding('RECORD_LAGS', answer)
+  if (isUnshown && isBelowListAge(known, answer.nowMs)) return recordLags(answer)
   if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
-  if (isChangeAwaited(known, answer)) return { ...asFinding('RECORD_LAGS', answer), isAgreeing: true }
+  if (isChangeAwaited(known, answer)) return recordLags(answer, 'agrees')
   return asFinding('NOTHING_NEW', answer)
 }
 

@@ -18,6 +18,7 @@ import {
   type Known,
   nothingNew,
   type ReadRecord,
+  recordLags,
   unclear
 } from './finding-parts.js'
 import {
@@ -40,7 +41,7 @@ const ofAuthorisation: Compare = (_, answer) => {
 /** The record may not show yet what the network reported. */
 const ofFailure: Compare = (known, answer) => {
   if (isLive(answer.sale)) return asFinding('LATE_SALE', answer)
-  return asFinding(isLate(known, answer) ? 'SALE_GONE' : 'RECORD_LAGS', answer)
+  return isLate(known, answer) ? asFinding('SALE_GONE', answer) : recordLags(answer)
 }
 
 const ofHold: Compare = (known, answer) => {
@@ -98,7 +99,7 @@ const ofRefund: Compare = (known, answer) => {
   const [beforeCents = 0, afterCents = 0] = expectedVoidedCents(known)
   if (status !== 'captured' && status !== 'voided') return contradicted(answer)
   // The record says nothing about refunds. What may be booked is not sent again: an operator must look.
-  if (voidedCents === null) return isLate(known, answer) ? contradicted(answer) : asFinding('RECORD_LAGS', answer)
+  if (voidedCents === null) return isLate(known, answer) ? contradicted(answer) : recordLags(answer)
   if (voidedCents >= afterCents) return asFinding('OPERATION_BOOKED', answer)
   return status === 'captured' && voidedCents === beforeCents ? asBefore(known, answer) : contradicted(answer)
 }
@@ -135,7 +136,7 @@ function asBefore(known: Known, answer: FoundEvent): Finding {
   const next = nextTry(known, policy, answer.nowMs)
   if (next === 'send' && !isOver) return asFinding('OPERATION_MISSING', answer)
   const isOpen = reconciliation !== null && mayArrive(reconciliation, policy, answer.nowMs)
-  if (next === 'wait' || isOpen) return asFinding('RECORD_LAGS', answer)
+  if (next === 'wait' || isOpen) return recordLags(answer)
   const isRefused = isOver || reconciliation?.refusedMs !== null
   return { ...asFinding('OPERATION_NOT_BOOKED', answer), isRefused }
 }
@@ -143,7 +144,7 @@ function asBefore(known: Known, answer: FoundEvent): Finding {
 const ofRelease: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'authorised':
-      return isChangeAwaited(known, answer) ? asFinding('RECORD_LAGS', answer) : asBefore(known, answer)
+      return isChangeAwaited(known, answer) ? recordLags(answer) : asBefore(known, answer)
     case 'captured':
       // Until the horizon a void may still arrive and refund what was captured.
       return isLate(known, answer) ? asFinding('SALE_CAPTURED', answer) : contradicted(answer)
@@ -160,9 +161,7 @@ const ofVoidedHold: Compare = (known, answer) => {
     case 'denied':
       return asFinding('NOTHING_NEW', answer)
     case 'authorised':
-      return isRecent(known.progress.canceledAtMs, known, answer)
-        ? asFinding('RECORD_LAGS', answer)
-        : contradicted(answer)
+      return isRecent(known.progress.canceledAtMs, known, answer) ? recordLags(answer) : contradicted(answer)
     default:
       return contradicted(answer)
   }
@@ -171,7 +170,7 @@ const ofVoidedHold: Compare = (known, answer) => {
 const ofCharge: Compare = (known, answer) => {
   const { progress } = known
   if (answer.sale.status === 'authorised' || answer.sale.status === 'denied') {
-    return isRecent(progress.capturedAtMs, known, answer) ? asFinding('RECORD_LAGS', answer) : contradicted(answer)
+    return isRecent(progress.capturedAtMs, known, answer) ? recordLags(answer) : contradicted(answer)
   }
   const { sale } = answer
   const knownCents = knownVoidedCents(progress)
@@ -191,7 +190,7 @@ const ofCharge: Compare = (known, answer) => {
 
 /** The record shows less refunded than this service knows. */
 function ofMissingRefund(known: Known, answer: FoundEvent, voidedCents: number): Finding {
-  if (isRefundStillToShow(known, answer)) return asFinding('RECORD_LAGS', answer)
+  if (isRefundStillToShow(known, answer)) return recordLags(answer)
   // Only what the network reported can take a refund back. A closed sale has not lost one.
   if (!isReported(known) || answer.sale.status === 'voided') return contradicted(answer)
   const refundedCents = Math.max(0, voidedCents - voidedElsewhereCents(known.progress.refunds))
@@ -228,7 +227,7 @@ function isCapturedOtherwise({ capturedCents }: Known['progress'], sale: Sale): 
 
 type OfAbsence = (known: Known, answer: Absent) => Finding
 
-const notFoundYet: OfAbsence = (_, { nowMs }) => ({ type: 'RECORD_LAGS', note: 'not found', nowMs })
+const notFoundYet: OfAbsence = (_, { nowMs }) => ({ type: 'RECORD_LAGS', because: 'behind', note: 'not found', nowMs })
 
 /** Beyond the horizon the absence counts. */
 const atHorizon =

@@ -7,7 +7,7 @@
 import { type Payment, placeOf } from '../model.js'
 import type { Sale } from '../network.js'
 import type { Finding, FoundEvent, QueryEvent } from './events.js'
-import { asFinding, contradicted, isLapsed, type Known, type ReadRecord, unclear } from './finding-parts.js'
+import { contradicted, isLapsed, type Known, type ReadRecord, recordLags, unclear } from './finding-parts.js'
 import { expectedVoidedCents, type Meaning, meanings } from './findings-by-state.js'
 import { besideDuplicates, ofLateSale } from './sales-to-void.js'
 import { voidedOf } from './sums.js'
@@ -27,7 +27,7 @@ function ofAnswer(known: Known, answer: QueryEvent, { ofRecord, ofAbsence }: Mea
   if (!isClear && isLapsed(known, answer)) return unclear(answer)
   if (answer.type === 'NO_ANSWER') return answer
   if (answer.type === 'ABSENT') return ofAbsence(known, answer)
-  if (answer.sale.status === 'unfinished') return asFinding('RECORD_LAGS', answer)
+  if (answer.sale.status === 'unfinished') return recordLags(answer)
   if (!isClear) return contradicted(answer, contradiction)
   return besideDuplicates(known, answer, ofOwnSale(known, answer, ofRecord))
 }

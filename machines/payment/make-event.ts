@@ -35,12 +35,7 @@ export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
     case 'not_sent':
       return { type: 'NOT_SENT', reason: outcome.reason, nowMs }
     case 'unproven':
-      return {
-        type: 'UNPROVEN',
-        reason: outcome.reason,
-        ...(outcome.mayArrive && { mayArrive: true }),
-        nowMs
-      }
+      return { type: 'UNPROVEN', reason: outcome.reason, call: outcome.mayArrive ? 'may_arrive' : 'ended', nowMs }
     case 'ambiguous':
       return { type: 'AMBIGUOUS', reason: outcome.reason, nowMs }
   }

@@ -57,11 +57,17 @@ const OPEN: readonly Finding['type'][] = [
  */
 export function unlessConcluded({ progress }: Payment, finding: Finding, policy: Policy): Finding | ConcludedEvent {
   const concluded = progress.reconciliation?.concluded ?? null
-  const isOfLiveSale = finding.type === 'LATE_SALE' || finding.type === 'DUPLICATE_SALE' || 'isVoided' in finding
+  const isJustVoided = finding.type === 'RECORD_LAGS' && finding.because === 'just_voided'
+  const isOfLiveSale = finding.type === 'LATE_SALE' || finding.type === 'DUPLICATE_SALE' || isJustVoided
   if (concluded === null || !(isOfLiveSale || OPEN.includes(finding.type))) return finding
   const { nowMs } = finding
   if (!isBeyondHorizon(progress.reconciliation, policy, nowMs)) {
-    return { type: 'RECORD_LAGS', note: `an operator has seen it ${concluded.replace('_', ' ')}`, nowMs }
+    return {
+      type: 'RECORD_LAGS',
+      because: 'behind',
+      note: `an operator has seen it ${concluded.replace('_', ' ')}`,
+      nowMs
+    }
   }
   return isOfLiveSale ? finding : conclusionOf(progress, concluded === 'booked', nowMs, saleOf(finding)?.isChargedBack)
 }

@@ -4,7 +4,7 @@
  */
 import { isLive, type Sale } from '../network.js'
 import type { Duplicate, Finding, FoundEvent } from './events.js'
-import { asFinding, isLapsed, type Known, unclear } from './finding-parts.js'
+import { asFinding, isLapsed, type Known, recordLags, unclear } from './finding-parts.js'
 import { listFor } from './manual-review.js'
 import { isTryDue, TRIES_MAX, voidsOf } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
@@ -69,7 +69,7 @@ function saleToVoid({ references, isChargedBack }: Sale): Duplicate {
 }
 
 function voidedBefore(answer: FoundEvent): Finding {
-  return { ...asFinding('RECORD_LAGS', answer), isVoided: true, note: 'voided a moment ago' }
+  return { ...recordLags(answer, 'just_voided'), note: 'voided a moment ago' }
 }
 
 /** A lapsed hold, and a late sale that can be voided, go before a duplicate of theirs. */

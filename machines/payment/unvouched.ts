@@ -60,7 +60,7 @@ export function isLookedAtFirst(payment: Payment, event: PaymentEvent, policy: P
 
 /** In the place of the outcome of that call. */
 export function unsentEvent(nowMs: number): PaymentEvent {
-  return { type: 'UNPROVEN', reason: 'not sent: the data may be older than what was done', isUnsent: true, nowMs }
+  return { type: 'UNPROVEN', reason: 'not sent: the data may be older than what was done', call: 'not_made', nowMs }
 }
 
 /** The event of a wake-up that has the payment compared with the acquirer's record. Null: a call of it may be in flight. */

@@ -75,7 +75,11 @@ const examples: readonly Example[] = [
     beyondHorizon(plain({ ...booked, isBooked: false }))
   ],
   ['NOT_SENT', 'provably not sent', plain({ type: 'NOT_SENT', reason: 'connection refused' })],
-  ['UNPROVEN', 'an answer that proves nothing', plain({ type: 'UNPROVEN', reason: 'the return code 999' })],
+  [
+    'UNPROVEN',
+    'an answer that proves nothing',
+    plain({ type: 'UNPROVEN', reason: 'the return code 999', call: 'ended' })
+  ],
   ['AMBIGUOUS', 'no conclusive answer', plain({ type: 'AMBIGUOUS', reason: 'timeout' })],
   ['CARD_MISSING', 'card data is gone', plain({ type: 'CARD_MISSING', failure: 'invalid_token' })],
   ['OVERDUE', 'not authorised in time', plain({ type: 'OVERDUE' })],

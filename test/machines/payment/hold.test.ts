@@ -312,7 +312,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ],
     'is listed 72 h after the window when a void is refused once more then': [
       inStatus('expired', { reconciliation: aDoubt(LATER, { openedMs: DUE, tries: 3 }) }),
-      { type: 'UNPROVEN', reason: 'not voided, code 309', nowMs: DUE + policy.reconcileListAfterMs },
+      { type: 'UNPROVEN', reason: 'not voided, code 309', call: 'ended', nowMs: DUE + policy.reconcileListAfterMs },
       { phase: 'releasing', effect: 'query', reviewReason: 'unresolved_for_long' }
     ],
     'is released when the network says that it is too late for a void': [

@@ -63,7 +63,7 @@ function lived(
 
 const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'refund' }
 const capture = { type: 'CAPTURE', amountCents: null, idempotencyKey: 'capture' }
-const unproven = { type: 'UNPROVEN', reason: 'the return code 999' }
+const unproven = { type: 'UNPROVEN', reason: 'the return code 999', call: 'ended' }
 const unanswered = { type: 'AMBIGUOUS', reason: 'cut' }
 const days = (count: number): number => count * 24 * 3_600_000
 
@@ -81,7 +81,7 @@ const booked = {
 
 for (const [name, status, asked, record, after] of operations) {
   describe(`a ${name} that is refused without a code, maybe by a gateway`, () => {
-    const refusedBare = { type: 'UNPROVEN', reason: 'HTTP 404 without an error code', mayArrive: true }
+    const refusedBare = { type: 'UNPROVEN', reason: 'HTTP 404 without an error code', call: 'may_arrive' }
     const horizonMs = policy.notFoundHorizonMs
 
     it('is sent once, and ends as refused at the horizon', () => {
