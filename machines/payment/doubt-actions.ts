@@ -5,7 +5,7 @@
 import type { Notification, Reconciliation } from '../model.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent } from './events.js'
-import { listIfOld, reviewAfter } from './manual-review.js'
+import { isSeenByOperator, listIfOld, reviewAfter } from './manual-review.js'
 import { withOperationState } from './operations.js'
 import type { Policy } from './policy.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
@@ -139,7 +139,7 @@ export const confirmLater: Change = ({ context: { figures, policy }, event }) =>
   const { reported = 'own', nextAtMs: dueMs = Number.POSITIVE_INFINITY } = notification ?? {}
   const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
   if (isNotSent || reported === 'chargeback' || reported === 'denied_refund') return {}
-  const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && event.isConcluded === undefined
+  const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && !isSeenByOperator(event)
   const afterMs = policy.notFoundHorizonMs * (isByRecord ? 1 : CONFIRM_AFTER_HORIZONS)
   // The look that follows one that agrees is at the horizon.
   return { notification: { sinceMs: nowMs, attempts: 1, nextAtMs: Math.min(dueMs, nowMs + afterMs), reported } }

@@ -71,12 +71,12 @@ export type QueryEvent = FoundEvent | Event<'ABSENT'> | NoAnswer
 export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
 
 /** An answer about a sale, with the figures of the acquirer's record. */
-type Shown = { sale: Sale; isRestCounted?: true }
-/** The same where the network may have named no sale. `isRestCounted`: its voided amount counted what was never captured. */
-type MaybeShown = { sale?: Sale; isRestCounted?: true }
+type Shown = { sale: Sale; isUncapturedCounted?: true }
+/** The same where the network may have named no sale. `isUncapturedCounted`: its voided amount counted what was never captured. */
+type MaybeShown = { sale?: Sale; isUncapturedCounted?: true }
 
 /** An operator has seen it at the acquirer: the payment needs no review any more. `isChargedBack`: the record shows that. */
-type Concluded = { isConcluded?: true; isChargedBack?: true }
+type Concluded = { isSeenByOperator?: true; isChargedBack?: true }
 
 export type Lag = 'behind' | 'agrees' | 'just_voided' | 'void_is_over'
 

@@ -12,14 +12,14 @@ export interface Known extends Payment {
 
 export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
 /** An answer whose `voidedCents` is what was voided of what was captured (`voidedOf`). */
-export type ReadRecord = FoundEvent & { readonly isRestCounted?: true }
+export type ReadRecord = FoundEvent & { readonly isUncapturedCounted?: true }
 
 /** The finding `type` with what the record shows. */
 export function asFinding<T extends Finding['type']>(
   type: T,
-  { sale, isRestCounted, nowMs }: ReadRecord
-): { type: T; sale: Sale; isRestCounted?: true; nowMs: number } {
-  return { type, sale, ...(isRestCounted && { isRestCounted }), nowMs }
+  { sale, isUncapturedCounted, nowMs }: ReadRecord
+): { type: T; sale: Sale; isUncapturedCounted?: true; nowMs: number } {
+  return { type, sale, ...(isUncapturedCounted && { isUncapturedCounted }), nowMs }
 }
 
 /** The record does not settle it yet. */

@@ -183,7 +183,7 @@ const ofCharge: Compare = (known, answer) => {
   }
   if (voidedCents !== knownCents) return asFinding('REFUNDED_EXTERNALLY', answer)
   // Never passed over: an operator must know that the record counts what was never captured.
-  return answer.isRestCounted && progress.reviewReason === null
+  return answer.isUncapturedCounted && progress.reviewReason === null
     ? contradicted(answer, 'the voided amount counts what was never captured')
     : nothingNew(known, answer)
 }

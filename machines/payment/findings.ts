@@ -49,8 +49,8 @@ function readVoided(known: Known, answer: FoundEvent): ReadRecord | undefined {
   const context = { terms: known.terms, figures: known.progress }
   const voided = voidedOf(sale, context, expectedVoidedCents(known))
   if (voided === undefined && !sale.isChargedBack) return undefined
-  const { cents = null, isRestCounted = false } = voided ?? {}
-  return { ...answer, sale: { ...sale, voidedCents: cents }, ...(isRestCounted && { isRestCounted }) }
+  const { cents = null, isUncapturedCounted = false } = voided ?? {}
+  return { ...answer, sale: { ...sale, voidedCents: cents }, ...(isUncapturedCounted && { isUncapturedCounted }) }
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { HistoryEntry, PaymentPlace } from '../model.js'
 import type { LifecycleEvent } from './events.js'
+import { isSeenByOperator } from './manual-review.js'
 import { saleOf } from './sums.js'
 
 /** The detail of an event that stands for what the record would have shown. */
@@ -57,7 +58,7 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'NO_ANSWER':
       return event.reason
     default:
-      return 'isConcluded' in event ? SEEN_BY_OPERATOR : recordText(event)
+      return isSeenByOperator(event) ? SEEN_BY_OPERATOR : recordText(event)
   }
 }
 

@@ -27,7 +27,12 @@ export function listIfOld({ reviewReason }: Reviewed, sinceMs: number, policy: P
 
 /** An operator who has seen how it ended has reviewed the payment. */
 export function reviewAfter(event: LifecycleEvent, { reviewReason }: Reviewed): Reviewed {
-  return { reviewReason: 'isConcluded' in event ? null : reviewReason }
+  return { reviewReason: isSeenByOperator(event) ? null : reviewReason }
+}
+
+/** Whether an operator has seen what the event says. Other events are the network's. */
+export function isSeenByOperator(event: LifecycleEvent): boolean {
+  return 'isSeenByOperator' in event && event.isSeenByOperator === true
 }
 
 /** The event for the chart: what the operator saw counts from the horizon. Null: nothing is in doubt. */
@@ -79,7 +84,7 @@ function conclusionOf(
   nowMs: number,
   isChargedBack = false
 ): ConcludedEvent {
-  const concluded = { isConcluded: true, ...(isChargedBack && { isChargedBack }), nowMs } as const
+  const concluded = { isSeenByOperator: true, ...(isChargedBack && { isChargedBack }), nowMs } as const
   switch (status) {
     case 'unknown':
     case 'failed':

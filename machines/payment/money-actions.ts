@@ -52,12 +52,13 @@ export const noteCaptured: Change = ({ context, event }) => {
     sale.capturedCents !== askedCents ||
     (sale.voidedCents ?? 0) !== knownVoidedCents(figures) ||
     isAuthorisedOtherwise(context, sale)
+  const isUncapturedCounted = 'isUncapturedCounted' in event && event.isUncapturedCounted === true
   return {
     ...captured,
     ...authorisedBy(context, sale),
     ...noteVoidedElsewhere({ context, event }),
     capturedCents: Math.min(sale.capturedCents, terms.amountCents),
-    ...differingIf(isUnasked || isDiffering || 'isRestCounted' in event, figures)
+    ...differingIf(isUnasked || isDiffering || isUncapturedCounted, figures)
   }
 }
 

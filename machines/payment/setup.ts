@@ -79,7 +79,8 @@ export const paymentSetup = base.extend({
     isLastRefund: ({ context: { figures } }) => figures.operation.amountCents >= refundableCents(figures),
     isPartlyRefunded: ({ context: { figures } }) => figures.refundedCents > 0,
     /** The record shows a chargeback. */
-    isChargedBack: ({ event }) => saleOf(event)?.isChargedBack === true || 'isChargedBack' in event,
+    isChargedBack: ({ event }) =>
+      saleOf(event)?.isChargedBack === true || ('isChargedBack' in event && event.isChargedBack === true),
     /** No refund is left after the reversal. */
     isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
     /** Nothing of the corrected amount is left to refund. */

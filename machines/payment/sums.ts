@@ -31,18 +31,18 @@ export function authorizedCentsOf(
 }
 
 /**
- * What the record shows as voided of what was captured. Some records also count the rest of the hold, which a capture of a part
- * released. `isRestCounted`: this one does. `expectedCents`: the voided amounts that fit the payment. Undefined: with the rest
- * and without it the record says different things, or neither is possible.
+ * What the record shows as voided of what was captured. Some records also count what was never captured: the part of the hold
+ * that a capture of less released. `isUncapturedCounted`: this one does. `expectedCents`: the voided amounts that fit the payment.
+ * Undefined: with that part and without it the record says different things, or neither is possible.
  */
 export function voidedOf(
   sale: Sale,
   context: Compared,
   expectedCents: readonly number[]
-): { readonly cents: number | null; readonly isRestCounted: boolean } | undefined {
+): { readonly cents: number | null; readonly isUncapturedCounted: boolean } | undefined {
   const { status, voidedCents } = sale
   const captured = capturedOf(sale, context)
-  if (voidedCents === null || captured === null) return { cents: voidedCents, isRestCounted: false }
+  if (voidedCents === null || captured === null) return { cents: voidedCents, isUncapturedCounted: false }
   const { mostCents, isNet } = captured
   // A sale is closed when all that was captured is given back.
   const wanted = status === 'voided' ? [mostCents] : expectedCents
@@ -51,7 +51,7 @@ export function voidedOf(
   const fitting = possible.filter(cents => wanted.includes(cents) || isBeyond(cents))
   const [cents] = fitting.length > 0 ? fitting : possible
   if (cents === undefined || fitting.length > 1) return undefined
-  return { cents, isRestCounted: cents !== voidedCents }
+  return { cents, isUncapturedCounted: cents !== voidedCents }
 }
 
 interface Captured {
@@ -72,7 +72,7 @@ function capturedOf({ status, capturedCents }: Sale, { terms, figures }: Compare
   return { shownCents, mostCents, isNet: shownCents < knownCents }
 }
 
-/** What the shown amount may mean: itself, and itself less the rest of the hold, as the record and the payment have it. */
+/** What the shown amount may mean: itself, and itself less what was never captured, as the record and the payment have it. */
 function readingsOf(
   voidedCents: number,
   { amountCents }: Sale,
@@ -80,11 +80,11 @@ function readingsOf(
   { terms, figures }: Compared
 ): number[] {
   const knownCents = figures.capturedCents
-  // What was captured is shown less what was voided, or the amount is: then only the payment knows the rest.
-  const isRestKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
-  const knownRestCents = isRestKnown ? authorizedCentsOf(terms, figures) - knownCents : 0
-  const restsCents = [amountCents - shownCents, knownRestCents].filter(restCents => restCents > 0)
-  const readings = new Set([0, ...restsCents].map(restCents => voidedCents - restCents))
+  // What was captured is shown less what was voided, or the amount is: then only the payment knows what was never captured.
+  const isUncapturedKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
+  const knownUncapturedCents = isUncapturedKnown ? authorizedCentsOf(terms, figures) - knownCents : 0
+  const uncaptured = [amountCents - shownCents, knownUncapturedCents].filter(cents => cents > 0)
+  const readings = new Set([0, ...uncaptured].map(cents => voidedCents - cents))
   return [...readings].filter(cents => cents >= 0 && cents <= mostCents)
 }
 
