@@ -163,9 +163,9 @@ export interface Reconciliation extends QuerySchedule {
 /** What the network reported about a sale: a chargeback, a refund that was denied afterwards, or any change. */
 export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
-/** Queries to the network about what it reported. `sinceMs` is when it did. */
-export interface Notification extends QuerySchedule {
-  /** `own`: nothing was reported; the record must confirm an operation of ours. */
+/** Queries to the network while no operation runs: the record must confirm what it reported, or an operation of ours. `sinceMs`: since when. */
+export interface Verification extends QuerySchedule {
+  /** `own`: nothing was; it is an operation of ours. */
   readonly reported: ReportedChange | 'own'
 }
 
@@ -209,8 +209,8 @@ export interface PaymentProgress extends PaymentPlace {
   readonly refunds: readonly Refund[]
   readonly error: FailureCode | null
   readonly reconciliation: Reconciliation | null
-  /** What the network reported about the sale and is still to be verified. */
-  readonly notification: Notification | null
+  /** What is still to be compared with the acquirer's record. */
+  readonly verification: Verification | null
   readonly reviewReason: ReviewReason | null
   /** What the network authorised, when that is less than was asked for; null: all of it, or nothing yet. */
   readonly authorizedCents: number | null
@@ -269,7 +269,7 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       refunds: [],
       error: null,
       reconciliation: null,
-      notification: null,
+      verification: null,
       reviewReason: null,
       authorizedCents: null,
       voids: null

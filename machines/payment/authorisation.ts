@@ -28,7 +28,7 @@ const toPreAuthorizedOrCapturing = [
 
 /** The payment ends unpaid. */
 function toFailed(description: string) {
-  return { target: 'failed', actions: ['fail', 'endNotification'], description } as const
+  return { target: 'failed', actions: ['fail', 'endVerification'], description } as const
 }
 
 export const pending = sending('unknown', {
@@ -47,7 +47,7 @@ export const pending = sending('unknown', {
     ],
     DECLINED: {
       target: 'failed',
-      actions: ['noteDeclined', 'fail', 'endNotification'],
+      actions: ['noteDeclined', 'fail', 'endVerification'],
       description: 'The issuer declined.'
     },
     REJECTED: toFailed('The network refused the sale as such.'),
@@ -69,13 +69,13 @@ export const unknown = inDoubt({
     SALE_AUTHORISED: toPreAuthorizedOrCapturing,
     SALE_GONE: {
       target: 'failed.watched',
-      actions: ['noteDeclined', 'fail', 'endNotification', 'watch'],
+      actions: ['noteDeclined', 'fail', 'endVerification', 'watch'],
       description:
         'The issuer declined, or the sale was voided; nothing is charged. The record may be behind: look again.'
     },
     SALE_ABSENT: {
       target: 'failed.watched',
-      actions: ['fail', 'endNotification', 'watch'],
+      actions: ['fail', 'endVerification', 'watch'],
       description: 'Unknown to the network for the whole horizon: it never arrived.'
     },
     DUPLICATE_SALE: {
@@ -102,7 +102,7 @@ export const unknown = inDoubt({
     ],
     RESOLVED_AS_MISSING: {
       target: 'failed',
-      actions: ['fail', 'endNotification'],
+      actions: ['fail', 'endVerification'],
       description: 'An operator has seen that there is no sale, or that it was voided.'
     }
   }

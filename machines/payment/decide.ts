@@ -96,8 +96,8 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
  * to look at: the command itself is a dead letter.
  */
 function withoutMootReview(progress: PaymentProgress): PaymentProgress {
-  const { reviewReason, reconciliation, notification } = progress
-  const isOpen = reconciliation !== null || notification !== null || isInFlight(progress)
+  const { reviewReason, reconciliation, verification } = progress
+  const isOpen = reconciliation !== null || verification !== null || isInFlight(progress)
   return reviewReason !== 'poisoned' || isOpen ? progress : { ...progress, reviewReason: null }
 }
 

@@ -2,7 +2,7 @@
  * What is not known for certain, and when the network is queried about it: doubts about operations, and what is to be
  * verified. Each export is an action of the chart, by its name (setup.ts). Pure.
  */
-import type { Notification, Reconciliation } from '../model.js'
+import type { Reconciliation, Verification } from '../model.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { LifecycleEvent } from './events.js'
 import { isSeenByOperator, listIfOld, reviewAfter } from './manual-review.js'
@@ -109,12 +109,12 @@ export const endDoubt: Change = ({ context: { figures }, event }) => ({
 })
 
 /** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
-export const noteNotification: Change = ({ context: { figures }, event }) => {
+export const scheduleVerification: Change = ({ context: { figures }, event }) => {
   const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
-  const earlier = figures.notification?.reported ?? 'own'
+  const earlier = figures.verification?.reported ?? 'own'
   const isEarlierKept = REPORTED_BY_WEIGHT.indexOf(earlier) > REPORTED_BY_WEIGHT.indexOf(reported)
   return {
-    notification: {
+    verification: {
       sinceMs: event.nowMs,
       attempts: 0,
       nextAtMs: event.nowMs,
@@ -124,9 +124,9 @@ export const noteNotification: Change = ({ context: { figures }, event }) => {
 }
 
 /** The record that proves an operation shows a chargeback as well: it is taken over next. */
-export const verifyChargeback: Change = args => (saleOf(args.event)?.isChargedBack ? noteNotification(args) : {})
+export const verifyChargeback: Change = args => (saleOf(args.event)?.isChargedBack ? scheduleVerification(args) : {})
 
-const REPORTED_BY_WEIGHT: readonly Notification['reported'][] = ['own', 'change', 'denied_refund', 'chargeback']
+const REPORTED_BY_WEIGHT: readonly Verification['reported'][] = ['own', 'change', 'denied_refund', 'chargeback']
 
 /**
  * An operation that the network refused is compared with the record twice, soon and at the horizon: the network may have
@@ -135,14 +135,14 @@ const REPORTED_BY_WEIGHT: readonly Notification['reported'][] = ['own', 'change'
  */
 export const confirmLater: Change = ({ context: { figures, policy }, event }) => {
   const { nowMs } = event
-  const { notification } = figures
-  const { reported = 'own', nextAtMs: dueMs = Number.POSITIVE_INFINITY } = notification ?? {}
+  const { verification } = figures
+  const { reported = 'own', nextAtMs: dueMs = Number.POSITIVE_INFINITY } = verification ?? {}
   const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
   if (isNotSent || reported === 'chargeback' || reported === 'denied_refund') return {}
   const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && !isSeenByOperator(event)
   const afterMs = policy.notFoundHorizonMs * (isByRecord ? 1 : CONFIRM_AFTER_HORIZONS)
   // The look that follows one that agrees is at the horizon.
-  return { notification: { sinceMs: nowMs, attempts: 1, nextAtMs: Math.min(dueMs, nowMs + afterMs), reported } }
+  return { verification: { sinceMs: nowMs, attempts: 1, nextAtMs: Math.min(dueMs, nowMs + afterMs), reported } }
 }
 
 /** The same for a capture or refund of a part: the network may have taken the whole. */
@@ -161,29 +161,29 @@ const CONFIRM_AFTER_HORIZONS = 0.1
  * our own operations. So a record that agrees is read only twice more: soon, and when it can't be behind any more.
  */
 export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
-  const { notification } = figures
+  const { verification } = figures
   if (
     event.type === 'RECORD_LAGS' &&
     event.because === 'agrees' &&
-    notification !== null &&
-    notification.attempts > 0
+    verification !== null &&
+    verification.attempts > 0
   ) {
     return {
-      notification: {
-        ...notification,
-        attempts: notification.attempts + 1,
-        nextAtMs: notification.sinceMs + policy.notFoundHorizonMs
+      verification: {
+        ...verification,
+        attempts: verification.attempts + 1,
+        nextAtMs: verification.sinceMs + policy.notFoundHorizonMs
       }
     }
   }
-  const { reported, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
+  const { reported, ...open } = verification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
   return {
     ...listIfOld(figures, open.sinceMs, policy, event.nowMs),
-    notification: { ...nextQuery(open, policy, event), reported }
+    verification: { ...nextQuery(open, policy, event), reported }
   }
 }
 
-export const endNotification: Change = () => ({ notification: null })
+export const endVerification: Change = () => ({ verification: null })
 
 /** When `watch` queries again a sale that was not found: an hour later by default. */
 const LATE_CHECK_HORIZONS = 6

@@ -39,9 +39,9 @@ export function contradicted(answer: FoundEvent, note?: string): Finding {
 
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */
 export function nothingNew(known: Known, answer: FoundEvent): Finding {
-  const { notification } = known.progress
+  const { verification } = known.progress
   const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
-  const isShown = notification?.reported === 'chargeback' && isChargeback
+  const isShown = verification?.reported === 'chargeback' && isChargeback
   const isUnshown = isSpecific(known) && !isShown
   if (isUnshown && isBelowListAge(known, answer.nowMs)) return recordLags(answer)
   if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
@@ -50,23 +50,23 @@ export function nothingNew(known: Known, answer: FoundEvent): Finding {
 }
 
 /** More than "something" was reported. */
-export function isSpecific({ progress: { notification } }: Known): boolean {
-  return notification?.reported === 'chargeback' || notification?.reported === 'denied_refund'
+export function isSpecific({ progress: { verification } }: Known): boolean {
+  return verification?.reported === 'chargeback' || verification?.reported === 'denied_refund'
 }
 
 /** The network reported something: the payment does not only confirm an operation of its own. */
-export function isReported({ progress: { notification } }: Known): boolean {
-  return notification !== null && notification.reported !== 'own'
+export function isReported({ progress: { verification } }: Known): boolean {
+  return verification !== null && verification.reported !== 'own'
 }
 
 /** What was reported is not old enough for manual review. */
-export function isBelowListAge({ progress: { notification }, policy }: Known, nowMs: number): boolean {
-  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
+export function isBelowListAge({ progress: { verification }, policy }: Known, nowMs: number): boolean {
+  return nowMs < (verification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
 }
 
 /** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
 export function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
+  return isRecent(known.progress.verification?.sinceMs ?? null, known, answer)
 }
 
 export function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {

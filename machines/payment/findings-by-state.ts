@@ -201,9 +201,9 @@ function ofMissingRefund(known: Known, answer: FoundEvent, voidedCents: number):
  * A recent refund. Also any refund while something was reported recently, unless that was the denial of a refund.
  */
 function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
-  const { refundedAtMs, notification } = known.progress
+  const { refundedAtMs, verification } = known.progress
   if (isRecent(refundedAtMs, known, answer)) return true
-  return notification?.reported !== 'denied_refund' && isChangeAwaited(known, answer)
+  return verification?.reported !== 'denied_refund' && isChangeAwaited(known, answer)
 }
 
 /** Another amount was authorised or captured. One that can't be taken over as it is goes to manual review once. */

@@ -28,7 +28,7 @@ export const preAuthorized = verifiable({
     },
     HOLD_LAPSED: {
       target: 'expired',
-      actions: ['endNotification', voidSale],
+      actions: ['endVerification', voidSale],
       description: 'The window is over, and it was not captured: void the hold.'
     },
     HOLD_UNCLEAR: {
@@ -45,12 +45,12 @@ export const preAuthorized = verifiable({
       {
         guard: 'isDue',
         target: 'expired.released',
-        actions: 'endNotification',
+        actions: 'endVerification',
         description: 'The window is over, and the hold is gone already.'
       },
       {
         target: 'canceled',
-        actions: ['noteCanceled', 'endNotification', review('figures_differ')],
+        actions: ['noteCanceled', 'endVerification', review('figures_differ')],
         description: 'Voided without us: the record counts. List the payment for manual review.'
       }
     ],
@@ -58,7 +58,7 @@ export const preAuthorized = verifiable({
     CONTRADICTED: {
       guard: 'isDue',
       target: 'expired.released',
-      actions: ['endNotification', review('figures_differ')],
+      actions: ['endVerification', review('figures_differ')],
       description: 'Denied after all, and the window is over: there is no hold. List the payment for manual review.'
     },
     POISONED: {
@@ -122,7 +122,7 @@ export const capturing = operation('The capture is in progress.', {
       },
       SALE_DENIED: {
         target: '#payment.canceled',
-        actions: ['noteCanceled', 'fail', 'noteNotification', review('figures_differ')],
+        actions: ['noteCanceled', 'fail', 'scheduleVerification', review('figures_differ')],
         description: 'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
       }
     }
@@ -163,7 +163,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
       },
       SALE_DENIED: {
         target: '#payment.canceled',
-        actions: ['noteCanceled', 'succeed', 'noteNotification', review('figures_differ')],
+        actions: ['noteCanceled', 'succeed', 'scheduleVerification', review('figures_differ')],
         description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
       }
     }
@@ -204,12 +204,12 @@ export const expired: PaymentState = {
         SALE_GONE: { target: 'released', actions: 'endDoubt', description: 'There is no hold any more.' },
         DUPLICATE_SALE: {
           target: 'released',
-          actions: ['endDoubt', 'noteNotification'],
+          actions: ['endDoubt', 'scheduleVerification'],
           description: 'There is no hold, but a second sale: query that next.'
         },
         SALE_CAPTURED: {
           target: '#payment.captured',
-          actions: ['noteCaptured', 'endDoubt', 'noteNotification', review('figures_differ')],
+          actions: ['noteCaptured', 'endDoubt', 'scheduleVerification', review('figures_differ')],
           description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
         },
         POISONED: {

@@ -25,7 +25,7 @@ export const paymentMachine = paymentSetup.createMachine({
         'What an operator has seen of an outcome in doubt counts from the horizon. Nothing is sent until then.'
     },
     NETWORK_NOTIFICATION: {
-      actions: ['noteNotification', 'reconcileNow'],
+      actions: ['scheduleVerification', 'reconcileNow'],
       description: 'Verified when the operation has ended. What is in doubt is reconciled now.'
     },
     REVIEW_RESOLVED: {

@@ -62,7 +62,7 @@ export const noteCaptured: Change = ({ context, event }) => {
   }
 }
 
-/** The hold is gone. A notification stays: it may be about another sale. */
+/** The hold is gone. A verification stays: it may be about another sale. */
 export const noteCanceled: Change = ({ event }) => ({ canceledAtMs: event.nowMs })
 
 /** The running refund is done. A record with another refunded or authorised amount goes to manual review. */

@@ -13,15 +13,15 @@ import type { PaymentState, PaymentTag } from './setup.js'
  */
 const verification = {
   NETWORK_NOTIFICATION: {
-    actions: ['noteNotification', queryNetwork],
+    actions: ['scheduleVerification', queryNetwork],
     description: 'A notification is only a hint: query the network.'
   },
   RECONCILE: { actions: queryNetwork, description: 'Verify again what was reported.' },
-  NOTHING_NEW: { actions: 'endNotification', description: 'The record shows what we know: verified.' },
+  NOTHING_NEW: { actions: 'endVerification', description: 'The record shows what we know: verified.' },
   RECORD_LAGS: { actions: 'verifyLater', description: 'The record may be behind: verify later.' },
   NO_ANSWER: { actions: 'verifyLater', description: 'The network does not answer: verify later.' },
   CONTRADICTED: {
-    actions: ['endNotification', reviewContradiction],
+    actions: ['endVerification', reviewContradiction],
     description: 'The record contradicts the payment: list it for manual review.'
   },
   DUPLICATE_SALE: {

@@ -79,8 +79,8 @@ export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
 
 /** Whether an open payment has been compared, or is left to an operator since the data came back. */
 export function isCompared(payment: Payment, policy: Policy): boolean {
-  const { reconciliation, notification, reviewReason } = payment.progress
+  const { reconciliation, verification, reviewReason } = payment.progress
   if (isInFlight(payment.progress)) return false
   if (reviewReason !== null && lastChangeMs(payment) >= policy.unvouchedBeforeMs) return true
-  return lastLookAtMs(payment, policy) === null && reconciliation === null && notification === null
+  return lastLookAtMs(payment, policy) === null && reconciliation === null && verification === null
 }

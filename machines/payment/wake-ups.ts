@@ -28,8 +28,8 @@ export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): Wake
 
 /** The same, but null while a call is in flight. */
 function openWakeTimes(progress: PaymentProgress): WakeTimes {
-  const { status, expiresAtMs, notification } = progress
-  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notification?.nextAtMs ?? null }
+  const { status, expiresAtMs, verification } = progress
+  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: verification?.nextAtMs ?? null }
   return { expiryAtMs: null, reconcileAtMs: reconcileAtMs(progress) }
 }
 
@@ -44,7 +44,7 @@ export function wakeAtMs(progress: PaymentProgress): number | null {
 function reconcileAtMs(progress: PaymentProgress): number | null {
   if (progress.phase === 'sending') return null
   if (progress.reconciliation !== null) return progress.reconciliation.nextAtMs
-  return hasTag(progress, 'verifiable') ? (progress.notification?.nextAtMs ?? null) : null
+  return hasTag(progress, 'verifiable') ? (progress.verification?.nextAtMs ?? null) : null
 }
 
 /** The event of a wake-up: the end of the window, or the next reconciliation. */
@@ -55,7 +55,7 @@ export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: numbe
 
 /** Whether nothing is left to do for the service or an operator. Merchants and the network may still ask for something. */
 export function isAtRest(progress: PaymentProgress): boolean {
-  const { operation, reconciliation, notification, reviewReason } = progress
-  const isUnfinished = reconciliation !== null || notification !== null || reviewReason !== null
+  const { operation, reconciliation, verification, reviewReason } = progress
+  const isUnfinished = reconciliation !== null || verification !== null || reviewReason !== null
   return hasTag(progress, 'resting') && !isOpen(operation) && !isUnfinished && wakeAtMs(progress) === null
 }

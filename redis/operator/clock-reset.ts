@@ -41,6 +41,6 @@ export async function wakeLeftAhead(
   return woken
 }
 
-function isBegunAfter({ reconciliation, notification }: PaymentProgress, nowMs: number): boolean {
-  return Math.max(reconciliation?.sinceMs ?? 0, notification?.sinceMs ?? 0) > nowMs
+function isBegunAfter({ reconciliation, verification }: PaymentProgress, nowMs: number): boolean {
+  return Math.max(reconciliation?.sinceMs ?? 0, verification?.sinceMs ?? 0) > nowMs
 }

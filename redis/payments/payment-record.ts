@@ -11,7 +11,6 @@ import type { CommandResult } from '../../machines/commands.js'
 import {
   type FailureCode,
   type HistoryEntry,
-  type Notification,
   noReferences,
   type Operation,
   operationKinds,
@@ -23,6 +22,7 @@ import {
   type Refund,
   type RefusalCode,
   type SaleVoids,
+  type Verification,
   type Voids
 } from '../../machines/model.js'
 import { paymentIdOfKey } from '../keys.js'
@@ -101,7 +101,7 @@ export const storedProgress = storedList<PaymentProgress>({
   refundedAtMs: [null],
   refunds: [[], storedRefunds],
   canceledAtMs: [null],
-  notification: [null, storedList<Notification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
+  verification: [null, storedList<Verification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
   reviewReason: [null],
   authorizedCents: [null],
   voids: [null, storedList<Voids>({ ...saleVoids, ofOthers: [[], many(storedList<SaleVoids>(saleVoids))] })]

@@ -33,7 +33,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     created_at: isoTime(terms.createdAtMs),
     expires_at: isoTime(progress.expiresAtMs),
     in_doubt: presentDoubt(progress.reconciliation),
-    next_query_at: isoTime(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
+    next_query_at: isoTime(progress.reconciliation?.nextAtMs ?? progress.verification?.nextAtMs ?? null),
     review_reason: progress.reviewReason,
     version,
     history: history.map(presentLine)

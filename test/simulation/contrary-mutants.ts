@@ -62,7 +62,7 @@ export const contraryMutants = {
     description: 'A notification about a failed payment is forgotten when the record does not show it at once.',
     contrary: 'approves late what it declined',
     worker: storing(({ progress }) =>
-      progress.status === 'failed' ? { ...progress, notification: null, reconciliation: null } : progress
+      progress.status === 'failed' ? { ...progress, verification: null, reconciliation: null } : progress
     )
   },
   'status-is-refusal': {
@@ -91,8 +91,8 @@ export const contraryMutants = {
     description: 'A refusal is compared with the record once, soon.',
     contrary: 'refuses, books, and shows it late',
     worker: storing(({ progress }) =>
-      progress.notification?.reported === 'own' && progress.notification.attempts > 1
-        ? { ...progress, notification: null }
+      progress.verification?.reported === 'own' && progress.verification.attempts > 1
+        ? { ...progress, verification: null }
         : progress
     )
   },
@@ -152,7 +152,7 @@ function dueWithin(write: Commit, maxMs: number): Commit {
 /** Without the look that compares an own operation with the record. */
 function withoutOwnLook(change: (deps: WorkerDeps) => WorkerDeps): (deps: WorkerDeps) => WorkerDeps {
   const forgetting = storing(({ progress }) =>
-    progress.notification?.reported === 'own' ? { ...progress, notification: null } : progress
+    progress.verification?.reported === 'own' ? { ...progress, verification: null } : progress
   )
   return deps => forgetting(change(deps))
 }

@@ -122,8 +122,8 @@ function isLeftToOperators({ durable, config }: Installation, paymentKey: string
   const partitions = Array.from({ length: config.partitions }, (_, partition) => partition)
   const [text] = partitions.flatMap(partition => durable.data.text(keys.payment(partition, paymentKey)) ?? [])
   if (text === undefined) return false
-  const { reviewReason, reconciliation, notification } = decodePayment(text, paymentKey).progress
-  return reviewReason === 'unresolved_for_long' && reconciliation === null && notification !== null
+  const { reviewReason, reconciliation, verification } = decodePayment(text, paymentKey).progress
+  return reviewReason === 'unresolved_for_long' && reconciliation === null && verification !== null
 }
 
 function drawKinds({ random }: World): ContraryKind[] {

@@ -130,7 +130,7 @@ function flat(decision: Decision): Meaning {
     wake: wake === null ? null : wake - NOW,
     result: operationResult === null ? null : operationResult.result.kind,
     reviewReason: progress.reviewReason,
-    reported: progress.notification?.reported ?? null,
+    reported: progress.verification?.reported ?? null,
     isChanged: decision.isChanged
   }
 }

@@ -111,7 +111,7 @@ function situationOf({ payment, inFlight, atMs }: World): string {
     progress.phase === 'reconciling' && progress.reconciliation?.refusedMs !== null,
     progress.status === 'unknown' && progress.references.saleId !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
-    progress.notification?.reported.replace('own', 'change') ?? null,
+    progress.verification?.reported.replace('own', 'change') ?? null,
     voidedElsewhereCents(progress.refunds) > 0,
     progress.reviewReason !== null
   ])

@@ -62,13 +62,13 @@ export const beyondHorizon = notBefore(
 
 /** When the record must show the last refund and what was reported. */
 export const onceShown = notBefore(
-  ({ progress: { refundedAtMs, notification } }, nowMs) =>
-    Math.max(refundedAtMs ?? nowMs, notification?.sinceMs ?? 0) + examplePolicy.notFoundHorizonMs
+  ({ progress: { refundedAtMs, verification } }, nowMs) =>
+    Math.max(refundedAtMs ?? nowMs, verification?.sinceMs ?? 0) + examplePolicy.notFoundHorizonMs
 )
 
 /** After the wait for what was reported. */
 export const daysLater = notBefore(
-  ({ progress }, nowMs) => (progress.notification?.sinceMs ?? nowMs) + examplePolicy.reconcileListAfterMs
+  ({ progress }, nowMs) => (progress.verification?.sinceMs ?? nowMs) + examplePolicy.reconcileListAfterMs
 )
 
 /** When the network does not return the sale any more. */

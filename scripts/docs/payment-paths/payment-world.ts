@@ -60,7 +60,7 @@ export function isTimely({ type }: ExampleEvent, { payment, inFlight }: World): 
 
 /** The wake-up of a hold fires at the end of its window, unless something was reported. */
 function isWakeUpQuery({ progress }: Payment): boolean {
-  return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
+  return progress.status === 'pre_authorized' ? progress.verification !== null : wakeAtMs(progress) !== null
 }
 
 type EventType = PaymentEvent['type']

@@ -27,7 +27,7 @@ const sendingLast = inStatus('refunding', {
 })
 const reconciling = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
-const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
+const noticed = { verification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 
 const tables: Readonly<Record<string, Rows>> = {
   captured: {

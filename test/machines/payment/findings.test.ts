@@ -12,11 +12,11 @@ import {
 import { policy, references } from '../../support/payments.js'
 
 const reported = (kind: 'change' | 'denied_refund' | 'own' = 'change') => ({
-  notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: kind }
+  verification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: kind }
 })
 /** An operation ended a minute ago: its first look. */
 const own = (sinceMs = NOW - 60_000) => ({
-  notification: { sinceMs, attempts: 1, nextAtMs: NOW, reported: 'own' as const }
+  verification: { sinceMs, attempts: 1, nextAtMs: NOW, reported: 'own' as const }
 })
 const refused: EventInput = { type: 'REJECTED', code: '102' }
 const refundInDoubt = (more: object = {}) => inStatus('refunding', { ...inDoubt('refund', 300), ...more })
@@ -102,7 +102,7 @@ const tables: Readonly<Record<string, Rows>> = {
       { refunded: 0, ...listed }
     ],
     'is compared again after each refusal, also while an earlier look is due later': [
-      inStatus('refunding', { notification: { ...own(NOW - 500_000).notification, nextAtMs: NOW + 100_000 } }),
+      inStatus('refunding', { verification: { ...own(NOW - 500_000).verification, nextAtMs: NOW + 100_000 } }),
       refused,
       { status: 'captured', result: 'failed', wake: 60_000 }
     ],

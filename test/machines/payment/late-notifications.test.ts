@@ -3,7 +3,7 @@ import { describeRows, type EventInput, found, inDoubt, inStatus, NOW, type Rows
 import { aDoubt, policy } from '../../support/payments.js'
 
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
-const reported = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
+const reported = { verification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
 const duplicate = { duplicates: [{ saleId: 'sale-2', isChargedBack: false }] }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
@@ -213,7 +213,7 @@ const corrected: Rows = {
 }
 
 function noticedDispute() {
-  return { notification: { ...reported.notification, reported: 'chargeback' as const } }
+  return { verification: { ...reported.verification, reported: 'chargeback' as const } }
 }
 
 describeRows('the acquirer record of a captured sale that shows as captured', corrected)

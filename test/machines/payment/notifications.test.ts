@@ -14,10 +14,10 @@ import { aDoubt, CREATED_MS, DAY_MS, policy, references, refundedElsewhere } fro
 const DUE = CREATED_MS + 7 * DAY_MS
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
 const noticed = (reported: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
-  notification: { sinceMs, attempts: 0, nextAtMs: NOW, reported }
+  verification: { sinceMs, attempts: 0, nextAtMs: NOW, reported }
 })
 /** Looked at once, and once more a moment later. */
-const verified = { notification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, reported: 'change' as const } }
+const verified = { verification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, reported: 'change' as const } }
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs

@@ -204,8 +204,8 @@ describe('wherever a path leads', () => {
 
   it('what is still to be asked has its time', () => {
     for (const { payment, inFlight } of worlds) {
-      const { reconciliation, notification } = payment.progress
-      if (inFlight !== null || (reconciliation === null && notification === null)) continue
+      const { reconciliation, verification } = payment.progress
+      if (inFlight !== null || (reconciliation === null && verification === null)) continue
       expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
     }
   })

@@ -7,7 +7,7 @@ import { type EventInput, found, inStatus, LATER, NOW } from '../../support/deci
 import { aPayment, policy, references, refundedElsewhere } from '../../support/payments.js'
 
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
-const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'denied_refund' as const } }
+const noticed = { verification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'denied_refund' as const } }
 const captured = (): Payment => aPayment({ progress: inStatus('captured').progress })
 
 function after(payment: Payment, ...events: EventInput[]): Payment {

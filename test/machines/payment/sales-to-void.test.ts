@@ -89,7 +89,7 @@ describe('a duplicate that is not voided', () => {
     'goes on looking while the next void of the duplicate is not due': [
       inStatus('captured', {
         voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] },
-        notification: { sinceMs: NOW - DAY_MS, attempts: 3, nextAtMs: NOW, reported: 'change' }
+        verification: { sinceMs: NOW - DAY_MS, attempts: 3, nextAtMs: NOW, reported: 'change' }
       }),
       found('captured', {}, beside),
       { status: 'captured', effect: null, reported: 'change' }

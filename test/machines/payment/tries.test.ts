@@ -231,7 +231,7 @@ describe('the void of a duplicate that the record goes on to show', () => {
     const gaps = sentMs.slice(1).map((ms, index) => ms - (sentMs[index] ?? 0))
     expect(sentMs.length).to.be.within(2, 6)
     expect(Math.min(...gaps)).to.be.at.least(5_000)
-    expect(payment.progress).to.include({ reviewReason: 'duplicate_sale', notification: null })
+    expect(payment.progress).to.include({ reviewReason: 'duplicate_sale', verification: null })
   })
 
   it('may leave a second after it was decided: the next one counts from there', () => {

@@ -127,7 +127,7 @@ describe('an operation on a payment of unvouched data', () => {
 
   it('is an ordinary one when the payment was compared after the horizon: what was sent before may arrive until then', () => {
     const isFirstAfter = (nowMs: number): boolean => {
-      const asked = old(inStatus('captured', { notification: ASKED }))
+      const asked = old(inStatus('captured', { verification: ASKED }))
       const shown = { nowMs, ...found('captured') } as PaymentEvent
       return isLookedAtFirst(taken(asked, shown, JUST_NOW).payment, refund, JUST_NOW)
     }
@@ -136,7 +136,7 @@ describe('an operation on a payment of unvouched data', () => {
 
   it('adopts a refund of the lost time that a comparison has taken for a refund by others', () => {
     const shown = { nowMs: NOW + 10, ...found('captured', { voidedCents: 300 }) } as PaymentEvent
-    const { payment: compared } = taken(old(inStatus('captured', { notification: ASKED })), shown, JUST_NOW)
+    const { payment: compared } = taken(old(inStatus('captured', { verification: ASKED })), shown, JUST_NOW)
     expect(compared.progress).to.deep.include({ refundedCents: 0, reviewReason: 'figures_differ' })
     const record = found('captured', { voidedCents: 300 })
     const adopted = looked(compared, { ...refund, nowMs: NOW + 20 }, record, JUST_NOW)

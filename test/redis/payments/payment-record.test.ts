@@ -71,7 +71,7 @@ const full: Payment = {
         refusedMs: 7,
         concluded: 'not_booked'
       },
-      notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
+      verification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
       reviewReason: 'figures_differ',
       authorizedCents: 8,
       voids: { times: 9, lastMs: 10, saleId: 'sale-2', ofOthers: [{ times: 1, lastMs: 2, saleId: 'sale-3' }] }

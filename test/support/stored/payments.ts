@@ -43,7 +43,7 @@ const pending: Payment = {
     refunds: [],
     error: null,
     reconciliation: null,
-    notification: null,
+    verification: null,
     reviewReason: null,
     authorizedCents: null,
     voids: null
@@ -87,7 +87,7 @@ const refunding: Payment = {
       refusedMs: null,
       concluded: null
     },
-    notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'change' },
+    verification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'change' },
     reviewReason: 'figures_differ',
     authorizedCents: null,
     voids: null
