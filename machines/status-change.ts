@@ -34,10 +34,10 @@ export interface StatusChange {
 export function statusChangeOf(payment: Payment, occurredAtMs: number): StatusChange {
   const { terms, version, progress } = payment
   const { status, authorizedCents, capturedCents, refundedCents, operation, refunds } = progress
-  const figures = { authorizedCents, capturedCents, refundedCents }
+  const amounts = { authorizedCents, capturedCents, refundedCents }
   const error = progress.error === null ? null : shownFailureOf(progress.error, terms)
   const rejectionCode = rejectionCodeOf(payment)
-  return { paymentId: terms.id, version, status, ...figures, operation, refunds, error, rejectionCode, occurredAtMs }
+  return { paymentId: terms.id, version, status, ...amounts, operation, refunds, error, rejectionCode, occurredAtMs }
 }
 
 /** The code with which the network rejected the sale; null when it did not. Only the history has it. */
@@ -60,8 +60,8 @@ export function testChange(paymentId: string, occurredAtMs: number): StatusChang
     idempotencyKey: 'test-event'
   } as const
   const amounts = { authorizedCents: null, capturedCents: TEST_CENTS, refundedCents: 0 }
-  const figures = { status: 'captured', ...amounts, refunds: [] } as const
-  return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, rejectionCode: null, occurredAtMs }
+  const captured = { status: 'captured', ...amounts, refunds: [] } as const
+  return { paymentId, version: TEST_VERSION, ...captured, operation, error: null, rejectionCode: null, occurredAtMs }
 }
 
 export const testTerms: EventTerms = { ...noTexts, externalReference: 'test-event', amountCents: TEST_CENTS }

@@ -65,7 +65,7 @@ function operationOutcome(progress: PaymentProgress, event: CallEvent, policy: P
 
 /** Why an approval does not prove the operation: it states another amount, or a sale that has nothing left to refund. */
 function doubtOf(
-  { operation, ...figures }: PaymentProgress,
+  { operation, ...facts }: PaymentProgress,
   { stated }: Extract<CallEvent, { type: 'APPROVED' }>
 ): string | null {
   const { kind, amountCents } = operation
@@ -73,9 +73,9 @@ function doubtOf(
   const [statedCents, expectedCents] =
     kind === 'capture'
       ? [stated.capturedCents, amountCents]
-      : [stated.voidedCents, knownVoidedCents(figures) + amountCents]
+      : [stated.voidedCents, knownVoidedCents(facts) + amountCents]
   if (statedCents !== null && statedCents !== expectedCents) return `approved, but it states ${statedCents}`
-  const isLast = kind === 'refund' && amountCents >= refundableCents({ operation, ...figures })
+  const isLast = kind === 'refund' && amountCents >= refundableCents({ operation, ...facts })
   return stated.isClosed && !isLast ? 'approved, but it states that nothing of the sale is left' : null
 }
 

@@ -3,12 +3,12 @@ import type { PaymentProgress, PaymentTerms } from '../model.js'
 import type { LifecycleEvent } from './events.js'
 import type { Policy } from './policy.js'
 
-/** The figures of a payment; its status and phase are the state of the machine. */
-export type Figures = Omit<PaymentProgress, 'status' | 'phase'>
+/** All that changes in a payment's life, but its status and phase: those are the state of the machine. */
+export type Facts = Omit<PaymentProgress, 'status' | 'phase'>
 
 export interface PaymentContext {
   readonly terms: PaymentTerms
-  readonly figures: Figures
+  readonly facts: Facts
   readonly policy: Policy
 }
 

@@ -52,7 +52,7 @@ export type Decision =
       readonly effect: Effect | null
       readonly statusBefore: PaymentStatus
       readonly operationResult: OperationResult | null
-      /** For the log: a mistake of this service that was kept from the figures. */
+      /** For the log: a mistake of this service that was kept from the amounts. */
       readonly problem: string | null
     }
 
@@ -64,16 +64,16 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   if (event === null || step === null) return { kind: 'refused', code: refusalOf(payment, happened) }
   const { next, actions } = step
   const place = placeIn(next)
-  // All actions that change no figures are effects, and a transition has one at most (effects.ts).
+  // All actions that change no facts are effects, and a transition has one at most (effects.ts).
   const effect = (actions[0]?.params as Effect | undefined) ?? null
-  const voids = voidsAfter(snapshot.context.figures.voids, event, effect)
+  const voids = voidsAfter(snapshot.context.facts.voids, event, effect)
   const isChanged =
-    voids !== snapshot.context.figures.voids ||
-    next.context.figures !== snapshot.context.figures ||
+    voids !== snapshot.context.facts.voids ||
+    next.context.facts !== snapshot.context.facts ||
     place.status !== payment.progress.status ||
     place.phase !== payment.progress.phase
   // Named, not spread: V8 copies a second spread property by property, which took 6 us (measured).
-  const moved: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.figures }
+  const moved: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.facts }
   const reviewed = withoutMootReview(moved)
   const progress = voids === moved.voids ? reviewed : { ...reviewed, voids }
   if (!addsUp(payment.terms, progress)) return notTaken(payment, event)
@@ -111,7 +111,7 @@ function addsUp(
 
 const NOT_TAKEN = 'not taken: the amounts would not add up'
 
-/** Keeps the figures as they are, sends nothing, and lists the payment for manual review; a request is refused. */
+/** Keeps the amounts as they are, sends nothing, and lists the payment for manual review; a request is refused. */
 function notTaken(payment: Payment, event: LifecycleEvent): Decision {
   if (event.type === 'CAPTURE') return { kind: 'refused', code: 'amount_exceeds_authorized' }
   if (event.type === 'CANCEL') return { kind: 'refused', code: 'amount_exceeds_refundable' }
@@ -141,8 +141,8 @@ function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect |
 }
 
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {
-  const { status, phase, ...figures } = payment.progress
-  const context: PaymentContext = { terms: payment.terms, figures, policy }
+  const { status, phase, ...facts } = payment.progress
+  const context: PaymentContext = { terms: payment.terms, facts, policy }
   const name = placeOf(payment.progress)
   let place = places.get(name)
   if (place === undefined) {

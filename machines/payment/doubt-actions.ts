@@ -3,7 +3,7 @@
  * verified. Each export is an action of the chart, by its name (setup.ts). Pure.
  */
 import type { Reconciliation, Verification } from '../model.js'
-import type { Figures, PaymentArgs } from './context.js'
+import type { Facts, PaymentArgs } from './context.js'
 import type { LifecycleEvent } from './events.js'
 import { isSeenByOperator, listIfOld, reviewAfter } from './manual-review.js'
 import { withOperationState } from './operations.js'
@@ -11,17 +11,17 @@ import type { Policy } from './policy.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
 import { authorizedCentsOf, saleOf } from './sums.js'
 
-type Change = (args: PaymentArgs) => Partial<Figures>
+type Change = (args: PaymentArgs) => Partial<Facts>
 
 /** A try of the operation has no conclusive outcome: it is in doubt. Its request may have left until this moment. */
-export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
+export const beginDoubt: Change = ({ context: { facts, policy }, event }) => {
   const isNotMade = event.type === 'UNPROVEN' && event.call === 'not_made'
   const reconciliation = isNotMade
     ? untried(policy, event.nowMs)
-    : afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs)
+    : afterTry(facts.reconciliation, answerOf(event), policy, event.nowMs)
   return {
-    ...withOperationState(figures, 'unknown', event.nowMs),
-    ...listIfOld(figures, reconciliation.openedMs, policy, event.nowMs),
+    ...withOperationState(facts, 'unknown', event.nowMs),
+    ...listIfOld(facts, reconciliation.openedMs, policy, event.nowMs),
     reconciliation
   }
 }
@@ -30,50 +30,50 @@ export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
  * Whether the hold of an expired pre-authorisation is voided is in doubt, and a void may have left until this moment. The
  * merchant's operation stays. The doubt is as old as the expiry.
  */
-export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => {
-  const openedMs = figures.expiresAtMs ?? event.nowMs
+export const beginReleaseDoubt: Change = ({ context: { facts, policy }, event }) => {
+  const openedMs = facts.expiresAtMs ?? event.nowMs
   return {
-    ...listIfOld(figures, openedMs, policy, event.nowMs),
-    reconciliation: { ...afterTry(figures.reconciliation, answerOf(event), policy, event.nowMs), openedMs }
+    ...listIfOld(facts, openedMs, policy, event.nowMs),
+    reconciliation: { ...afterTry(facts.reconciliation, answerOf(event), policy, event.nowMs), openedMs }
   }
 }
 
 /** The void is on its way once more. Its outcome counts the try. */
-export const resendRelease: Change = ({ context: { figures, policy }, event }) => {
-  const tries = figures.reconciliation?.tries ?? 0
-  return { reconciliation: { ...afterTry(figures.reconciliation, NO_ANSWER, policy, event.nowMs), tries } }
+export const resendRelease: Change = ({ context: { facts, policy }, event }) => {
+  const tries = facts.reconciliation?.tries ?? 0
+  return { reconciliation: { ...afterTry(facts.reconciliation, NO_ANSWER, policy, event.nowMs), tries } }
 }
 
 /** The hold is to be voided when it is clear how it stands: nothing was sent yet. */
-export const releaseLater: Change = ({ context: { figures, policy }, event }) => {
-  const openedMs = figures.expiresAtMs ?? event.nowMs
+export const releaseLater: Change = ({ context: { facts, policy }, event }) => {
+  const openedMs = facts.expiresAtMs ?? event.nowMs
   return {
-    ...listIfOld(figures, openedMs, policy, event.nowMs),
+    ...listIfOld(facts, openedMs, policy, event.nowMs),
     reconciliation: { ...untried(policy, event.nowMs), openedMs }
   }
 }
 
 /** No conclusive answer: reconcile again later; after the list age the payment is listed for manual review. */
-export const reconcileLater: Change = ({ context: { figures, policy }, event }) => {
-  const open = figures.reconciliation ?? untried(policy, event.nowMs)
+export const reconcileLater: Change = ({ context: { facts, policy }, event }) => {
+  const open = facts.reconciliation ?? untried(policy, event.nowMs)
   return {
-    ...listIfOld(figures, open.openedMs, policy, event.nowMs),
+    ...listIfOld(facts, open.openedMs, policy, event.nowMs),
     reconciliation: { ...open, ...nextQuery(open, policy, event) }
   }
 }
 
 /** What is in doubt is to be queried at once. */
-export const reconcileNow: Change = ({ context: { figures }, event }) => {
-  const { reconciliation } = figures
+export const reconcileNow: Change = ({ context: { facts }, event }) => {
+  const { reconciliation } = facts
   if (reconciliation === null) return {}
   return { reconciliation: { ...reconciliation, nextAtMs: Math.min(reconciliation.nextAtMs, event.nowMs) } }
 }
 
 /** This try did nothing, but an earlier one is still in doubt. A refusal is not sent again. */
 export const keepDoubt: Change = args => {
-  const { figures } = args.context
+  const { facts } = args.context
   const isRefused = args.event.type === 'EARLIER_TRY_IN_DOUBT' && args.event.outcome.type !== 'NOT_SENT'
-  if (!isRefused) return { ...reconcileLater(args), ...withOperationState(figures, 'unknown', args.event.nowMs) }
+  if (!isRefused) return { ...reconcileLater(args), ...withOperationState(facts, 'unknown', args.event.nowMs) }
   return beginDoubt(args)
 }
 
@@ -94,8 +94,8 @@ export const watchReport: Change = ({ context: { policy }, event }) => ({
 })
 
 /** What an operator saw counts from the horizon. Nothing is sent until then. */
-export const noteConclusion: Change = ({ context: { figures, policy }, event }) => {
-  const { reconciliation } = figures
+export const noteConclusion: Change = ({ context: { facts, policy }, event }) => {
+  const { reconciliation } = facts
   if (event.type !== 'CONCLUSION_NOTED' || reconciliation === null) return {}
   const horizonMs = reconciliation.sinceMs + policy.notFoundHorizonMs
   const concluded = event.isBooked ? 'booked' : 'not_booked'
@@ -103,15 +103,15 @@ export const noteConclusion: Change = ({ context: { figures, policy }, event }) 
 }
 
 /** Nothing is in doubt any more. */
-export const endDoubt: Change = ({ context: { figures }, event }) => ({
+export const endDoubt: Change = ({ context: { facts }, event }) => ({
   reconciliation: null,
-  ...reviewAfter(event, figures)
+  ...reviewAfter(event, facts)
 })
 
 /** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
-export const scheduleVerification: Change = ({ context: { figures }, event }) => {
+export const scheduleVerification: Change = ({ context: { facts }, event }) => {
   const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
-  const earlier = figures.verification?.reported ?? 'own'
+  const earlier = facts.verification?.reported ?? 'own'
   const isEarlierKept = REPORTED_BY_WEIGHT.indexOf(earlier) > REPORTED_BY_WEIGHT.indexOf(reported)
   return {
     verification: {
@@ -133,9 +133,9 @@ const REPORTED_BY_WEIGHT: readonly Verification['reported'][] = ['own', 'change'
  * done other than it answered. The looks of an earlier change do not reach the horizon of this operation. Those of a
  * chargeback or a denied refund go on until the record shows it.
  */
-export const confirmLater: Change = ({ context: { figures, policy }, event }) => {
+export const confirmLater: Change = ({ context: { facts, policy }, event }) => {
   const { nowMs } = event
-  const { verification } = figures
+  const { verification } = facts
   const { reported = 'own', nextAtMs: dueMs = Number.POSITIVE_INFINITY } = verification ?? {}
   const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
   if (isNotSent || reported === 'chargeback' || reported === 'denied_refund') return {}
@@ -147,9 +147,9 @@ export const confirmLater: Change = ({ context: { figures, policy }, event }) =>
 
 /** The same for a capture or refund of a part: the network may have taken the whole. */
 export const confirmPart: Change = args => {
-  const { terms, figures } = args.context
-  const { kind, amountCents } = figures.operation
-  const wholeCents = kind === 'refund' ? figures.capturedCents : authorizedCentsOf(terms, figures)
+  const { terms, facts } = args.context
+  const { kind, amountCents } = facts.operation
+  const wholeCents = kind === 'refund' ? facts.capturedCents : authorizedCentsOf(terms, facts)
   return amountCents < wholeCents ? confirmLater(args) : {}
 }
 
@@ -160,8 +160,8 @@ const CONFIRM_AFTER_HORIZONS = 0.1
  * The acquirer's record does not show it yet, or there was no answer: verify again later. The network also notifies us of
  * our own operations. So a record that agrees is read only twice more: soon, and when it can't be behind any more.
  */
-export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
-  const { verification } = figures
+export const verifyLater: Change = ({ context: { facts, policy }, event }) => {
+  const { verification } = facts
   if (
     event.type === 'RECORD_LAGS' &&
     event.because === 'agrees' &&
@@ -178,7 +178,7 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
   }
   const { reported, ...open } = verification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
   return {
-    ...listIfOld(figures, open.sinceMs, policy, event.nowMs),
+    ...listIfOld(facts, open.sinceMs, policy, event.nowMs),
     verification: { ...nextQuery(open, policy, event), reported }
   }
 }

@@ -24,13 +24,13 @@ export const queryNetwork = { type: 'queryNetwork', params: { kind: 'query' } } 
 export const captureSale = {
   type: 'captureSale',
   params: ({ context }: PaymentArgs) =>
-    ofSale(context, saleId => ({ kind: 'capture', saleId, amountCents: context.figures.operation.amountCents }))
+    ofSale(context, saleId => ({ kind: 'capture', saleId, amountCents: context.facts.operation.amountCents }))
 } as const
 
 export const refundSale = {
   type: 'refundSale',
   params: ({ context }: PaymentArgs) =>
-    ofSale(context, saleId => ({ kind: 'refund', saleId, amountCents: context.figures.operation.amountCents }))
+    ofSale(context, saleId => ({ kind: 'refund', saleId, amountCents: context.facts.operation.amountCents }))
 } as const
 
 export const voidSale = {
@@ -66,7 +66,7 @@ export const reviewContradiction = {
   })
 } as const
 
-function ofSale({ figures }: PaymentContext, effect: (saleId: string) => Effect): Effect {
-  const { saleId } = figures.references
+function ofSale({ facts }: PaymentContext, effect: (saleId: string) => Effect): Effect {
+  const { saleId } = facts.references
   return saleId === null ? { kind: 'query' } : effect(saleId)
 }

@@ -70,7 +70,7 @@ export type QueryEvent = FoundEvent | Event<'ABSENT'> | NoAnswer
 /** The input of `decide`. */
 export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
 
-/** An answer about a sale, with the figures of the acquirer's record. */
+/** An answer about a sale, with what the acquirer's record shows. */
 type Shown = { sale: Sale; isUncapturedCounted?: true }
 /** The same where the network may have named no sale. `isUncapturedCounted`: its voided amount counted what was never captured. */
 type MaybeShown = { sale?: Sale; isUncapturedCounted?: true }
@@ -87,7 +87,7 @@ export type Finding =
   /**
    * The record does not settle it yet: it may be `behind`; it `agrees` with us, a moment after a change was reported; a sale was
    * `just_voided`; or the `void_is_over`, because the network no longer takes the one that was sent. `note` explains an answer
-   * without figures.
+   * without amounts.
    */
   | Event<'RECORD_LAGS', { because: Lag; note?: string } & MaybeShown>
   | NoAnswer
@@ -141,7 +141,7 @@ export type ConcludedEvent =
 /** A copy may still arrive: what the operator saw counts from the horizon, and nothing is sent until then. */
 type NotedEvent = Event<'CONCLUSION_NOTED', { isBooked: boolean }>
 
-/** The events of the chart. None of its conditions compares figures of the acquirer's record. */
+/** The events of the chart. None of its conditions compares amounts of the acquirer's record. */
 export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent | NotedEvent
 
 /** What a decision asks the worker to do: at most one call to the network. Its outcome comes back as an event. */

@@ -32,7 +32,7 @@ export function unclear({ nowMs }: QueryEvent): Finding {
   return { type: 'HOLD_UNCLEAR', nowMs }
 }
 
-/** The record and the payment can't both be right. `note`: why, where the figures of the record don't show it. */
+/** The record and the payment can't both be right. `note`: why, where the amounts of the record don't show it. */
 export function contradicted(answer: FoundEvent, note?: string): Finding {
   return { ...asFinding('CONTRADICTED', answer), reason: 'figures_differ', ...(note === undefined ? {} : { note }) }
 }

@@ -178,7 +178,7 @@ const ofCharge: Compare = (known, answer) => {
   const voidedCents = sale.voidedCents ?? knownCents
   if (progress.refundedCents > 0 && voidedCents < knownCents) return ofMissingRefund(known, answer, voidedCents)
   if (isCorrected(known, sale)) {
-    const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
+    const capturedCents = shownCapturedCents({ terms: known.terms, facts: progress }, sale)
     return { ...asFinding('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
   }
   if (voidedCents !== knownCents) return asFinding('REFUNDED_EXTERNALLY', answer)
@@ -209,7 +209,7 @@ function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
 /** Another amount was authorised or captured. One that can't be taken over as it is goes to manual review once. */
 function isCorrected({ terms, progress }: Known, sale: Sale): boolean {
   const { authorizedCents, capturedCents, reviewReason } = progress
-  const context = { terms, figures: progress }
+  const context = { terms, facts: progress }
   const isUnlisted = reviewReason === null
   const isAuthorisedNew = lessAuthorizedCents(terms, sale) !== authorizedCents
   const isCapturedNew = shownCapturedCents(context, sale) !== capturedCents

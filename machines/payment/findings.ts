@@ -46,7 +46,7 @@ function ofOwnSale(known: Known, answer: FoundEvent, ofRecord: Meaning['ofRecord
  */
 function readVoided(known: Known, answer: FoundEvent): ReadRecord | undefined {
   const { sale } = answer
-  const context = { terms: known.terms, figures: known.progress }
+  const context = { terms: known.terms, facts: known.progress }
   const voided = voidedOf(sale, context, expectedVoidedCents(known))
   if (voided === undefined && !sale.isChargedBack) return undefined
   const { cents = null, isUncapturedCounted = false } = voided ?? {}

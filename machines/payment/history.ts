@@ -68,7 +68,7 @@ function recordText(event: LifecycleEvent): string | null {
   const sale = saleOf(event)
   if (sale === null || (event.type === 'RECORD_LAGS' && note !== undefined)) return note ?? null
   const { status, amountCents, capturedCents, voidedCents } = sale
-  const figures = `${status}, amount ${amountCents}, captured ${capturedCents}, voided ${voidedCents ?? 'not shown'}`
-  if (event.type === 'DUPLICATE_SALE') return `duplicate ${event.duplicateSaleId}; own sale ${figures}`
-  return note === undefined ? figures : `${note}: ${figures}`
+  const amounts = `${status}, amount ${amountCents}, captured ${capturedCents}, voided ${voidedCents ?? 'not shown'}`
+  if (event.type === 'DUPLICATE_SALE') return `duplicate ${event.duplicateSaleId}; own sale ${amounts}`
+  return note === undefined ? amounts : `${note}: ${amounts}`
 }

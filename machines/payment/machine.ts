@@ -2,7 +2,7 @@
  * The life of a payment, as a statechart.
  *
  * States are the statuses that merchants see (docs/PAYMENTS.md#what-each-status-means); a status with substates keeps one
- * public name. The machine never calls the network: an action is either a change of figures (money-actions.ts,
+ * public name. The machine never calls the network: an action is either a change of facts (money-actions.ts,
  * doubt-actions.ts) or an effect (effects.ts), which decide.ts hands to the worker as data. An answer comes back as an event,
  * which classify.ts compares with the payment first. An event that a state does not take is refused.
  */

@@ -8,7 +8,7 @@ import {
   type PaymentTerms,
   type Refund
 } from '../model.js'
-import type { Figures } from './context.js'
+import type { Facts } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 import type { Policy } from './policy.js'
 import { withNewRefund } from './refunds.js'
@@ -17,35 +17,35 @@ import { authorizedCentsOf, refundAmountCents } from './sums.js'
 /** What changes when a capture or cancel begins: its operation takes the place of the one before. */
 export function operationBegun(
   terms: PaymentTerms,
-  figures: Figures,
+  facts: Facts,
   asked: AskedEvent
-): Pick<Figures, 'operation' | 'refunds' | 'error'> {
-  const operation = operationOf(terms, figures, asked)
+): Pick<Facts, 'operation' | 'refunds' | 'error'> {
+  const operation = operationOf(terms, facts, asked)
   const { kind, amountCents, idempotencyKey } = operation
   const isRefund = kind === 'refund'
   return {
     operation,
-    refunds: isRefund ? withNewRefund(figures, amountCents, idempotencyKey, asked.nowMs) : figures.refunds,
+    refunds: isRefund ? withNewRefund(facts, amountCents, idempotencyKey, asked.nowMs) : facts.refunds,
     error: null
   }
 }
 
-function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
+function operationOf(terms: PaymentTerms, facts: Facts, asked: AskedEvent): Operation {
   const { type, amountCents, idempotencyKey } = asked
   const state = 'in_progress'
-  const authorizedCents = authorizedCentsOf(terms, figures)
+  const authorizedCents = authorizedCentsOf(terms, facts)
   if (type === 'CAPTURE') return { kind: 'capture', state, amountCents: amountCents ?? authorizedCents, idempotencyKey }
-  if (figures.capturedCents === 0) return { kind: 'cancel', state, amountCents: authorizedCents, idempotencyKey }
-  return { kind: 'refund', state, amountCents: refundAmountCents(figures, asked), idempotencyKey }
+  if (facts.capturedCents === 0) return { kind: 'cancel', state, amountCents: authorizedCents, idempotencyKey }
+  return { kind: 'refund', state, amountCents: refundAmountCents(facts, asked), idempotencyKey }
 }
 
 /** What changes when the running operation gets another state: a refund in the list has the state of its operation. */
 export function withOperationState(
-  { refunds, operation }: Figures,
+  { refunds, operation }: Facts,
   state: OperationState,
   nowMs: number,
   error: Refund['error'] = null
-): Pick<Figures, 'operation' | 'refunds'> {
+): Pick<Facts, 'operation' | 'refunds'> {
   const changed = { ...operation, state }
   if (operation.kind !== 'refund') return { operation: changed, refunds }
   const at = refunds.findLastIndex(refund => isOpen(refund) && refund.idempotencyKey === operation.idempotencyKey)

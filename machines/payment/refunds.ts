@@ -4,7 +4,7 @@
  * Succeeded refunds add up to what the acquirer's record shows as voided. The list is bounded: see `takesRefund`.
  */
 import type { Refund } from '../model.js'
-import type { Figures } from './context.js'
+import type { Facts } from './context.js'
 import type { AskedEvent } from './events.js'
 import { refundableCents, voidedElsewhereCents } from './sums.js'
 
@@ -15,9 +15,9 @@ import { refundableCents, voidedElsewhereCents } from './sums.js'
 export const REFUNDS_MAX = 100
 
 /** Whether there is room for a refund of this amount. A refund of the whole rest is always possible. */
-export function takesRefund(figures: Figures, amountCents: number): boolean {
-  const kept = figures.refunds.filter(({ state }) => state !== 'failed').length
-  return kept < REFUNDS_MAX || amountCents === refundableCents(figures)
+export function takesRefund(facts: Facts, amountCents: number): boolean {
+  const kept = facts.refunds.filter(({ state }) => state !== 'failed').length
+  return kept < REFUNDS_MAX || amountCents === refundableCents(facts)
 }
 
 /** A refund that the payment has under the key of a request; `other`: another request made it. */
@@ -27,9 +27,9 @@ export type KnownRefund = Pick<Refund, 'state' | 'error'> | 'other'
  * The refund that the payment has under the key of a request; null: none. The request itself is not remembered: one for all
  * that is left leaves nothing, when it succeeds. A refund that was reversed in part is in the list twice.
  */
-export function knownRefund(figures: Figures, { type, amountCents, idempotencyKey }: AskedEvent): KnownRefund | null {
+export function knownRefund(facts: Facts, { type, amountCents, idempotencyKey }: AskedEvent): KnownRefund | null {
   if (type !== 'CANCEL') return null
-  const { refunds } = figures
+  const { refunds } = facts
   const newest = refunds.findLast(refund => refund.idempotencyKey === idempotencyKey)
   if (newest === undefined) return null
   const parts = refunds.filter(
@@ -38,14 +38,14 @@ export function knownRefund(figures: Figures, { type, amountCents, idempotencyKe
   const left = parts.find(({ state }) => state !== 'failed') ?? newest
   const isOther =
     amountCents === null
-      ? left.state === 'succeeded' && refundableCents(figures) > 0
+      ? left.state === 'succeeded' && refundableCents(facts) > 0
       : amountCents !== parts.reduce((cents, part) => cents + part.amountCents, 0)
   return isOther ? 'other' : left
 }
 
 /** The list with a refund that begins now. Of a full list, the oldest refunds that failed make room. */
 export function withNewRefund(
-  { refunds }: Figures,
+  { refunds }: Facts,
   amountCents: number,
   idempotencyKey: string,
   nowMs: number
@@ -65,7 +65,7 @@ export function withNewRefund(
  * The list with what was refunded outside this service: one entry without an Idempotency-Key, because the acquirer's
  * record shows only the sum.
  */
-export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {
+export function withElsewhere({ refunds }: Facts, amountCents: number, nowMs: number): readonly Refund[] {
   if (voidedElsewhereCents(refunds) === amountCents) return refunds
   const own = refunds.filter(({ idempotencyKey }) => idempotencyKey !== null)
   if (amountCents === 0) return own
@@ -84,7 +84,7 @@ export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: 
  * The list after the network reversed `amountCents` of our refunds. The acquirer's record shows only the sum: it is the
  * newest refund of exactly this amount, or else the newest ones, the last of them perhaps in part.
  */
-export function withReversal({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {
+export function withReversal({ refunds }: Facts, amountCents: number, nowMs: number): readonly Refund[] {
   const isOwn = ({ state, idempotencyKey }: Refund): boolean => state === 'succeeded' && idempotencyKey !== null
   const isReversed = { state: 'failed', concludedAtMs: nowMs, error: 'refund_reversed' } as const
   const exact = refunds.findLastIndex(refund => isOwn(refund) && refund.amountCents === amountCents)

@@ -1,12 +1,12 @@
 /**
- * The names that the chart of a payment may use: conditions, changes of figures, effects, tags.
+ * The names that the chart of a payment may use: conditions, changes of facts, effects, tags.
  *
  * Conditions are about what the merchant asks for, the policy, and the data of the event. What the acquirer's record means
  * was decided before, by classify.ts. Effects do nothing here: their params are what decide.ts hands to the worker.
  */
 import { assign, setup } from 'xstate'
 import type { ReviewReason } from '../model.js'
-import type { Figures, PaymentArgs, PaymentContext } from './context.js'
+import type { Facts, PaymentArgs, PaymentContext } from './context.js'
 import * as doubtActions from './doubt-actions.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import { listFor } from './manual-review.js'
@@ -36,8 +36,8 @@ const base = setup({
   }
 })
 
-function figures(change: (args: PaymentArgs) => Partial<Figures>) {
-  return base.assign(args => ({ figures: { ...args.context.figures, ...change(args) } }))
+function changing(change: (args: PaymentArgs) => Partial<Facts>) {
+  return base.assign(args => ({ facts: { ...args.context.facts, ...change(args) } }))
 }
 
 type Review = { readonly reason: ReviewReason }
@@ -45,14 +45,14 @@ type Review = { readonly reason: ReviewReason }
 const changes = { ...moneyActions, ...doubtActions }
 
 const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
-  ({ context }, { reason }) => ({ figures: { ...context.figures, ...listFor(context.figures, reason) } })
+  ({ context }, { reason }) => ({ facts: { ...context.facts, ...listFor(context.facts, reason) } })
 )
 
-/** Each change of figures (money-actions.ts, doubt-actions.ts) is an action of the same name. */
-type FigureActions = { readonly [Name in keyof typeof changes]: ReturnType<typeof figures> }
-const figureActions = Object.fromEntries(
-  Object.entries(changes).map(([name, change]) => [name, figures(change)])
-) as FigureActions
+/** Each change of facts (money-actions.ts, doubt-actions.ts) is an action of the same name. */
+type Changes = { readonly [Name in keyof typeof changes]: ReturnType<typeof changing> }
+const changeActions = Object.fromEntries(
+  Object.entries(changes).map(([name, change]) => [name, changing(change)])
+) as Changes
 
 const effect = (_: PaymentArgs, _effect: Effect): void => undefined
 
@@ -62,22 +62,22 @@ export const paymentSetup = base.extend({
     isCapturedAtNetwork: ({ event }) => event.type === 'APPROVED' && event.isCaptured,
     isManual: ({ context }) => context.terms.captureMode === 'manual',
     /** Inside the window, and not above the authorised amount (docs/API.md#post-v1paymentsidcapture). */
-    isCapturable: ({ context: { terms, figures }, event }) =>
+    isCapturable: ({ context: { terms, facts }, event }) =>
       event.type === 'CAPTURE' &&
-      (event.amountCents ?? 0) <= authorizedCentsOf(terms, figures) &&
-      (figures.expiresAtMs === null || event.nowMs < figures.expiresAtMs),
+      (event.amountCents ?? 0) <= authorizedCentsOf(terms, facts) &&
+      (facts.expiresAtMs === null || event.nowMs < facts.expiresAtMs),
     /** The network voids a pre-authorisation as a whole only, by the acquirer's documents. */
-    isWholeAmount: ({ context: { terms, figures }, event }) =>
-      event.type === 'CANCEL' && [null, authorizedCentsOf(terms, figures)].includes(event.amountCents),
-    isRefundable: ({ context: { figures }, event }) => {
-      const amountCents = event.type === 'CANCEL' ? refundAmountCents(figures, event) : 0
-      return amountCents >= 1 && amountCents <= refundableCents(figures) && takesRefund(figures, amountCents)
+    isWholeAmount: ({ context: { terms, facts }, event }) =>
+      event.type === 'CANCEL' && [null, authorizedCentsOf(terms, facts)].includes(event.amountCents),
+    isRefundable: ({ context: { facts }, event }) => {
+      const amountCents = event.type === 'CANCEL' ? refundAmountCents(facts, event) : 0
+      return amountCents >= 1 && amountCents <= refundableCents(facts) && takesRefund(facts, amountCents)
     },
     /** The window of the hold is over. */
-    isDue: ({ context: { figures }, event }) => figures.expiresAtMs !== null && event.nowMs >= figures.expiresAtMs,
+    isDue: ({ context: { facts }, event }) => facts.expiresAtMs !== null && event.nowMs >= facts.expiresAtMs,
     /** With the refund at hand, nothing of the captured amount is left. */
-    isLastRefund: ({ context: { figures } }) => figures.operation.amountCents >= refundableCents(figures),
-    isPartlyRefunded: ({ context: { figures } }) => figures.refundedCents > 0,
+    isLastRefund: ({ context: { facts } }) => facts.operation.amountCents >= refundableCents(facts),
+    isPartlyRefunded: ({ context: { facts } }) => facts.refundedCents > 0,
     /** The record shows a chargeback. */
     isChargedBack: ({ event }) =>
       saleOf(event)?.isChargedBack === true || ('isChargedBack' in event && event.isChargedBack === true),
@@ -85,12 +85,12 @@ export const paymentSetup = base.extend({
     isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
     /** Nothing of the corrected amount is left to refund. */
     isRefundedWhole: ({ event }) => event.type === 'AMOUNT_CORRECTED' && event.isRefunded,
-    isManualSaleKnown: ({ context: { terms, figures } }) =>
-      terms.captureMode === 'manual' && figures.references.saleId !== null,
+    isManualSaleKnown: ({ context: { terms, facts } }) =>
+      terms.captureMode === 'manual' && facts.references.saleId !== null,
     /** The sale is known: it can be captured, voided and refunded. */
-    isSaleKnown: ({ context: { figures } }) => figures.references.saleId !== null,
+    isSaleKnown: ({ context: { facts } }) => facts.references.saleId !== null,
     /** The payment is on the list for manual review. */
-    isListed: ({ context: { figures } }) => figures.reviewReason !== null
+    isListed: ({ context: { facts } }) => facts.reviewReason !== null
   },
   actions: {
     authorise: effect,
@@ -100,7 +100,7 @@ export const paymentSetup = base.extend({
     voidLateSale: effect,
     refundSale: effect,
     queryNetwork: effect,
-    ...figureActions,
+    ...changeActions,
     listForReview
   }
 })

@@ -1,11 +1,11 @@
-/** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
+/** What amounts of a payment and of the acquirer's record come to: pure arithmetic. */
 import type { PaymentTerms, Refund } from '../model.js'
 import { isLive, type Sale } from '../network.js'
-import type { Figures, PaymentContext } from './context.js'
+import type { Facts, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
 
 /** What a record is compared with. */
-type Compared = Pick<PaymentContext, 'terms' | 'figures'>
+type Compared = Pick<PaymentContext, 'terms' | 'facts'>
 
 /** The sale that the acquirer's record shows; null for an event that is no answer about a sale. */
 export function saleOf(event: LifecycleEvent): Sale | null {
@@ -18,16 +18,16 @@ export function voidedElsewhereCents(refunds: readonly Refund[]): number {
 }
 
 /** What the record shows as voided if the acquirer knows what we know. */
-export function knownVoidedCents({ refundedCents, refunds }: Pick<Figures, 'refundedCents' | 'refunds'>): number {
+export function knownVoidedCents({ refundedCents, refunds }: Pick<Facts, 'refundedCents' | 'refunds'>): number {
   return refundedCents + voidedElsewhereCents(refunds)
 }
 
 /** What the network authorised (cents). Until then: what was asked for. */
 export function authorizedCentsOf(
   terms: Pick<PaymentTerms, 'amountCents'>,
-  figures: Pick<Figures, 'authorizedCents'>
+  facts: Pick<Facts, 'authorizedCents'>
 ): number {
-  return figures.authorizedCents ?? terms.amountCents
+  return facts.authorizedCents ?? terms.amountCents
 }
 
 /**
@@ -63,8 +63,8 @@ interface Captured {
 }
 
 /** What was captured of a sale, by its record and the payment; null: nothing. */
-function capturedOf({ status, capturedCents }: Sale, { terms, figures }: Compared): Captured | null {
-  const knownCents = figures.capturedCents
+function capturedOf({ status, capturedCents }: Sale, { terms, facts }: Compared): Captured | null {
+  const knownCents = facts.capturedCents
   // The record of a voided sale may leave out what was captured.
   const shownCents = capturedCents || knownCents
   if ((status !== 'captured' && status !== 'voided') || shownCents === 0) return null
@@ -77,12 +77,12 @@ function readingsOf(
   voidedCents: number,
   { amountCents }: Sale,
   { shownCents, mostCents, isNet }: Captured,
-  { terms, figures }: Compared
+  { terms, facts }: Compared
 ): number[] {
-  const knownCents = figures.capturedCents
+  const knownCents = facts.capturedCents
   // What was captured is shown less what was voided, or the amount is: then only the payment knows what was never captured.
   const isUncapturedKnown = knownCents > 0 && (isNet || voidedCents > mostCents)
-  const knownUncapturedCents = isUncapturedKnown ? authorizedCentsOf(terms, figures) - knownCents : 0
+  const knownUncapturedCents = isUncapturedKnown ? authorizedCentsOf(terms, facts) - knownCents : 0
   const uncaptured = [amountCents - shownCents, knownUncapturedCents].filter(cents => cents > 0)
   const readings = new Set([0, ...uncaptured].map(cents => voidedCents - cents))
   return [...readings].filter(cents => cents >= 0 && cents <= mostCents)
@@ -92,8 +92,8 @@ function readingsOf(
  * Another amount was authorised than the payment has. A captured sale may show what was captured in its place: the manual
  * doesn't say.
  */
-export function isAuthorisedOtherwise({ terms, figures }: Compared, sale: Sale): boolean {
-  return isLive(sale) && ![authorizedCentsOf(terms, figures), sale.capturedCents].includes(sale.amountCents)
+export function isAuthorisedOtherwise({ terms, facts }: Compared, sale: Sale): boolean {
+  return isLive(sale) && ![authorizedCentsOf(terms, facts), sale.capturedCents].includes(sale.amountCents)
 }
 
 /** What the record shows as authorised, if that is less than was asked for; else null. More can't be captured. */
@@ -102,17 +102,17 @@ export function lessAuthorizedCents(terms: Pick<PaymentTerms, 'amountCents'>, { 
 }
 
 /** What is left to refund. What was refunded outside this service can't be refunded again. */
-export function refundableCents(figures: Figures): number {
-  return figures.capturedCents - knownVoidedCents(figures)
+export function refundableCents(facts: Facts): number {
+  return facts.capturedCents - knownVoidedCents(facts)
 }
 
 /** What a refund moves: the amount of the command, or the whole balance. */
-export function refundAmountCents(figures: Figures, { amountCents }: AskedEvent): number {
-  return amountCents ?? refundableCents(figures)
+export function refundAmountCents(facts: Facts, { amountCents }: AskedEvent): number {
+  return amountCents ?? refundableCents(facts)
 }
 
 /** What the record shows as captured, as far as the money adds up with it. That of a voided sale may leave it out. */
-export function shownCapturedCents({ terms, figures }: Compared, sale: Sale): number {
-  if (sale.capturedCents === 0) return figures.capturedCents
-  return Math.min(Math.max(sale.capturedCents, figures.refundedCents), terms.amountCents)
+export function shownCapturedCents({ terms, facts }: Compared, sale: Sale): number {
+  if (sale.capturedCents === 0) return facts.capturedCents
+  return Math.min(Math.max(sale.capturedCents, facts.refundedCents), terms.amountCents)
 }

@@ -1,4 +1,4 @@
-/** Runs the operator's command to erase the buyer of a payment. It is no event of the chart: status and figures stay. */
+/** Runs the operator's command to erase the buyer of a payment. It is no event of the chart: status and amounts stay. */
 import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
 import { wakeTimes } from '../../machines/payment/wake-ups.js'
 import type { CommandRun } from './command-run.js'

@@ -227,8 +227,8 @@ function beforeEnd({ start, steps }: PaymentPath): World {
 function transitionTaken(world: World, happened: PaymentEvent): ChartTransition | null {
   const event = classify(world.payment, happened, examplePolicy)
   if (event === null) return null
-  const { status: _, phase: __, ...figures } = world.payment.progress
-  const context = { terms: world.payment.terms, figures, policy: examplePolicy }
+  const { status: _, phase: __, ...facts } = world.payment.progress
+  const context = { terms: world.payment.terms, facts, policy: examplePolicy }
   const guards: Readonly<Record<string, unknown>> = paymentMachine.implementations.guards
   const holds = (name: string): boolean => {
     const guard = guards[name]
