@@ -22,13 +22,12 @@ export function findingOf(known: Known, answer: QueryEvent): Finding | null {
 }
 
 function ofAnswer(known: Known, answer: QueryEvent, { ofRecord, ofAbsence }: Meaning): Finding {
-  const contradiction = answer.type === 'FOUND' ? contradictionIn(known, answer) : undefined
-  const isClear = answer.type === 'FOUND' && answer.sale.status !== 'unfinished' && contradiction === undefined
-  if (!isClear && isLapsed(known, answer)) return unclear(answer)
-  if (answer.type === 'NO_ANSWER') return answer
-  if (answer.type === 'ABSENT') return ofAbsence(known, answer)
-  if (answer.sale.status === 'unfinished') return recordLags(answer)
-  if (!isClear) return contradicted(answer, contradiction)
+  const unlessLapsed = (finding: Finding): Finding => (isLapsed(known, answer) ? unclear(answer) : finding)
+  if (answer.type === 'NO_ANSWER') return unlessLapsed(answer)
+  if (answer.type === 'ABSENT') return unlessLapsed(ofAbsence(known, answer))
+  if (answer.sale.status === 'unfinished') return unlessLapsed(recordLags(answer))
+  const contradiction = contradictionIn(known, answer)
+  if (contradiction !== undefined) return unlessLapsed(contradicted(answer, contradiction))
   return besideDuplicates(known, answer, ofOwnSale(known, answer, ofRecord))
 }
 
