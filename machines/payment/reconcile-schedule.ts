@@ -46,20 +46,33 @@ const RETRY_GAP_MAX_MS = 300_000
  * operator or a notification has it queried at once.
  */
 export function nextQuery(
-  { sinceMs, attempts, openedMs = sinceMs }: Pick<QuerySchedule, 'sinceMs' | 'attempts'> & { openedMs?: number },
+  { sinceMs, attempts, openedMs = sinceMs }: OpenQuery,
   policy: Policy,
   event: LifecycleEvent
 ): QuerySchedule {
   const { nowMs } = event
   const isAnswered = !isUnanswered(event)
   const answered = isAnswered ? attempts + 1 : attempts
-  const ageMs = nowMs - openedMs
-  const isListed = ageMs >= policy.reconcileListAfterMs
-  const answeredGapMs = isListed ? ageMs : gapAfter(answered, policy)
-  const gapMs = isAnswered ? answeredGapMs : unansweredGapMs(nowMs - sinceMs, isListed, policy)
+  const gapMs = gapBefore({ sinceMs, attempts: answered, openedMs }, policy, nowMs, isAnswered)
   const horizonMs = sinceMs + policy.notFoundHorizonMs
   const nextAtMs = nowMs < horizonMs ? Math.min(nowMs + gapMs, horizonMs) : nowMs + gapMs
   return { sinceMs, attempts: answered, nextAtMs }
+}
+
+type OpenQuery = Pick<QuerySchedule, 'sinceMs' | 'attempts'> & { readonly openedMs?: number }
+
+function gapBefore(
+  { sinceMs, attempts, openedMs }: Required<OpenQuery>,
+  policy: Policy,
+  nowMs: number,
+  isAnswered: boolean
+): number {
+  const ageMs = nowMs - openedMs
+  // The record of a payment that is listed for its age may be one that can't be read at all.
+  if (ageMs >= policy.reconcileListAfterMs) return isAnswered ? ageMs : longestGapMs(policy)
+  if (isAnswered) return gapAfter(attempts, policy)
+  // A short fault is over soon, and a long outage costs few queries.
+  return Math.min(Math.max(nowMs - sinceMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
 }
 
 /** The network did not answer a query, or the request that followed it. */
@@ -70,17 +83,12 @@ function isUnanswered(event: LifecycleEvent): boolean {
 /** The longest gap after a query without an answer (ms). Within it, all that is in doubt is due after an outage. */
 export const UNANSWERED_GAP_MAX_MS = 30_000
 
-/**
- * The age of the doubt, within bounds: a short fault is over soon, and a long outage costs few queries. What is listed for
- * its age may have a record that can't be read at all.
- */
-function unansweredGapMs(ageMs: number, isListed: boolean, policy: Policy): number {
-  const longestMs = gapAfter(policy.reconcileDelaysMs.length, policy)
-  return isListed ? longestMs : Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
+function unansweredGapMaxMs(policy: Policy): number {
+  return Math.min(UNANSWERED_GAP_MAX_MS, longestGapMs(policy))
 }
 
-function unansweredGapMaxMs(policy: Policy): number {
-  return Math.min(UNANSWERED_GAP_MAX_MS, gapAfter(policy.reconcileDelaysMs.length, policy))
+function longestGapMs(policy: Policy): number {
+  return gapAfter(policy.reconcileDelaysMs.length, policy)
 }
 
 function gapAfter(attempts: number, { reconcileDelaysMs, notFoundHorizonMs }: Policy): number {
