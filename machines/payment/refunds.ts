@@ -86,15 +86,16 @@ export function withElsewhere({ refunds }: Facts, amountCents: number, nowMs: nu
  */
 export function withReversal({ refunds }: Facts, amountCents: number, nowMs: number): readonly Refund[] {
   const isOwn = ({ state, idempotencyKey }: Refund): boolean => state === 'succeeded' && idempotencyKey !== null
-  const isReversed = { state: 'failed', concludedAtMs: nowMs, error: 'refund_reversed' } as const
+  const reversal = { state: 'failed', concludedAtMs: nowMs, error: 'refund_reversed' } as const
   const exact = refunds.findLastIndex(refund => isOwn(refund) && refund.amountCents === amountCents)
+  if (exact >= 0)
+    return bounded(refunds.map((refund, index) => (index === exact ? { ...refund, ...reversal } : refund)))
   let leftCents = amountCents
-  const after = refunds.toReversed().flatMap((refund, fromEnd) => {
-    const index = refunds.length - 1 - fromEnd
-    if (!isOwn(refund) || leftCents === 0 || (exact >= 0 && index !== exact)) return [refund]
+  const after = refunds.toReversed().flatMap(refund => {
+    if (!isOwn(refund) || leftCents === 0) return [refund]
     const takenCents = Math.min(leftCents, refund.amountCents)
     leftCents -= takenCents
-    const reversed = { ...refund, ...isReversed, amountCents: takenCents }
+    const reversed = { ...refund, ...reversal, amountCents: takenCents }
     const restCents = refund.amountCents - takenCents
     return restCents === 0 ? [reversed] : [reversed, { ...refund, amountCents: restCents }]
   })
