@@ -97,8 +97,8 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
  */
 function withoutMootReview(progress: PaymentProgress): PaymentProgress {
   const { reviewReason, reconciliation, verification } = progress
-  const isOpen = reconciliation !== null || verification !== null || isInFlight(progress)
-  return reviewReason !== 'poisoned' || isOpen ? progress : { ...progress, reviewReason: null }
+  const isInDoubt = reconciliation !== null || verification !== null || isInFlight(progress)
+  return reviewReason !== 'poisoned' || isInDoubt ? progress : { ...progress, reviewReason: null }
 }
 
 /** The invariant of money (docs/DESIGN.md, 1). The chart keeps it; this is the proof at the place where it is decided. */

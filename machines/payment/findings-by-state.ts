@@ -135,8 +135,8 @@ function asBefore(known: Known, answer: FoundEvent): Finding {
   const isOver = isTooMuch || answer.sale.isChargedBack
   const next = nextTry(known, policy, answer.nowMs)
   if (next === 'send' && !isOver) return asFinding('OPERATION_MISSING', answer)
-  const isOpen = reconciliation !== null && mayArrive(reconciliation, policy, answer.nowMs)
-  if (next === 'wait' || isOpen) return recordLags(answer)
+  const mayBeBooked = reconciliation !== null && mayArrive(reconciliation, policy, answer.nowMs)
+  if (next === 'wait' || mayBeBooked) return recordLags(answer)
   const isRefused = isOver || reconciliation?.refusedMs !== null
   return { ...asFinding('OPERATION_NOT_BOOKED', answer), isRefused }
 }

@@ -78,9 +78,9 @@ export function nextTry(
   const release = voidsOf(voids, references.saleId)
   const [tries, lastMs] =
     status === 'expired' ? [release.times, release.lastMs] : [reconciliation.tries, reconciliation.sinceMs]
-  const isOpen = mayArrive(reconciliation, policy, nowMs)
-  if (refusedMs !== null) return isOpen || nowMs < refusedMs + REFUSAL_CONFIRMED_MS ? 'wait' : 'not_booked'
-  if (tries >= TRIES_MAX) return isOpen ? 'wait' : 'not_booked'
+  const mayBeBooked = mayArrive(reconciliation, policy, nowMs)
+  if (refusedMs !== null) return mayBeBooked || nowMs < refusedMs + REFUSAL_CONFIRMED_MS ? 'wait' : 'not_booked'
+  if (tries >= TRIES_MAX) return mayBeBooked ? 'wait' : 'not_booked'
   const isRepeatable = operation.kind !== 'refund'
-  return isTryDue(tries, lastMs, nowMs) && (isRepeatable || !isOpen) ? 'send' : 'wait'
+  return isTryDue(tries, lastMs, nowMs) && (isRepeatable || !mayBeBooked) ? 'send' : 'wait'
 }
