@@ -76,12 +76,6 @@ const holdStays = {
   description: 'Refused, or not sent: the hold stays.'
 } as const
 
-const earlierTryInDoubt = {
-  target: 'reconciling',
-  actions: 'keepDoubt',
-  description: 'This try did nothing, but an earlier one may still arrive: reconcile.'
-} as const
-
 const notBooked = {
   target: '#payment.pre_authorized',
   actions: ['fail', 'confirmLater'],
@@ -97,8 +91,7 @@ export const capturing = operation('The capture is in progress.', {
         actions: ['noteCaptured', 'succeed', 'confirmPart'],
         description: 'Captured. A capture of a part is compared with the record later.'
       },
-      OPERATION_FAILED: holdStays,
-      EARLIER_TRY_IN_DOUBT: earlierTryInDoubt
+      OPERATION_FAILED: holdStays
     }
   },
   reconciling: {
@@ -138,8 +131,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
         actions: ['noteCanceled', 'succeed'],
         description: 'The hold is gone.'
       },
-      OPERATION_FAILED: holdStays,
-      EARLIER_TRY_IN_DOUBT: earlierTryInDoubt
+      OPERATION_FAILED: holdStays
     }
   },
   reconciling: {

@@ -99,11 +99,18 @@ export function operation(
     tags: ['in_progress'],
     initial: 'sending',
     states: {
-      sending: sending('reconciling', states.sending),
+      sending: sending('reconciling', withBlock(states.sending, { EARLIER_TRY_IN_DOUBT: earlierTryInDoubt })),
       reconciling: inDoubt(withBlock(states.reconciling, { DUPLICATE_SALE: duplicateFirst }))
     }
   }
 }
+
+/** Of a refund only when the data came back while the call was made: else no refund is sent beside one that may arrive. */
+const earlierTryInDoubt = {
+  target: 'reconciling',
+  actions: 'keepDoubt',
+  description: 'This try did nothing, but an earlier one may still arrive: reconcile.'
+} as const
 
 /** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
 const duplicateFirst = {

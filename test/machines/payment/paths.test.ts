@@ -89,8 +89,11 @@ describe('paths through the life of a payment', () => {
   })
 })
 
-/** Transitions that no order of events takes in which workers live; a dead one may leave its payment as it was. */
-const UNREACHABLE: readonly string[] = []
+/**
+ * Transitions that no order of events takes in which workers live; a dead one may leave its payment as it was. The one of a
+ * refund needs data that comes back during its call (unvouched.test.ts).
+ */
+const UNREACHABLE: readonly string[] = ['refunding.sending on EARLIER_TRY_IN_DOUBT [null]']
 
 describe('wherever a path leads', () => {
   const worlds = edges.map(endOf)

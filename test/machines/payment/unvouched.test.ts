@@ -1,6 +1,6 @@
 /** Payments whose data came back, and may be older than what was done: what the acquirer's record shows is adopted. */
 import { expect } from 'chai'
-import type { Payment, PaymentProgress } from '../../../machines/model.js'
+import { type Payment, type PaymentProgress, placeOf } from '../../../machines/model.js'
 import { type Decision, decide } from '../../../machines/payment/decide.js'
 import { withoutBuyer } from '../../../machines/payment/erasure.js'
 import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
@@ -14,7 +14,7 @@ import {
 } from '../../../machines/payment/unvouched.js'
 import { wakeTimes } from '../../../machines/payment/wake-ups.js'
 import { found, inStatus, KEY, NOW } from '../../support/decisions.js'
-import { aPayment, CREATED_MS, DAY_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
+import { aDoubt, aPayment, CREATED_MS, DAY_MS, references, policy as vouchedPolicy } from '../../support/payments.js'
 
 const HORIZON_MS = vouchedPolicy.notFoundHorizonMs
 /** The data came back a moment ago. */
@@ -123,6 +123,20 @@ describe('an operation on a payment of unvouched data', () => {
     expect(isLookedAtFirst(payment, refund, vouchedPolicy)).to.equal(false)
     expect(isUnvouched(payment, JUST_NOW)).to.equal(true)
     expect(isLookedAtFirst(payment, refund, { ...vouchedPolicy, unvouchedBeforeMs: CREATED_MS })).to.equal(false)
+  })
+
+  it('stays in doubt when the data came back while a refund was sent once more, and that try did nothing', () => {
+    const sentOnceMore = old(inStatus('refunding', { reconciliation: aDoubt(NOW - HORIZON_MS) }))
+    for (const outcome of [
+      { type: 'NOT_SENT', reason: 'refused', nowMs: NOW + 50 },
+      { type: 'REJECTED', code: '309', nowMs: NOW + 50 }
+    ] as const) {
+      expect(taken(sentOnceMore, outcome, vouchedPolicy).payment.progress.status).to.equal('captured')
+      const { payment, effect } = taken(sentOnceMore, outcome, JUST_NOW)
+      expect([placeOf(payment.progress), effect]).to.deep.equal(['refunding.reconciling', null])
+      const unbooked = { ...found('captured'), nowMs: NOW + 60_000 } as PaymentEvent
+      expect(taken(payment, unbooked, JUST_NOW).effect).to.equal(null)
+    }
   })
 
   it('is an ordinary one when the payment was compared after the horizon: what was sent before may arrive until then', () => {
