@@ -6,7 +6,7 @@ import type { Policy } from './policy.js'
 import { isBeyondHorizon } from './tries.js'
 
 /** A payment whose record is looked at. */
-export interface Known extends Payment {
+export interface PaymentUnderPolicy extends Payment {
   readonly policy: Policy
 }
 
@@ -38,47 +38,47 @@ export function contradicted(answer: FoundEvent, note?: string): Finding {
 }
 
 /** The record shows what we know. What was reported, and when, decides whether it is verified. */
-export function nothingNew(known: Known, answer: FoundEvent): Finding {
-  const { verification } = known.progress
+export function nothingNew(payment: PaymentUnderPolicy, answer: FoundEvent): Finding {
+  const { verification } = payment.progress
   const isChargeback = answer.sale.isChargedBack || answer.isOtherChargedBack
   const isShown = verification?.reported === 'chargeback' && isChargeback
-  const isUnshown = isSpecific(known) && !isShown
-  if (isUnshown && isBelowListAge(known, answer.nowMs)) return recordLags(answer)
+  const isUnshown = isSpecific(payment) && !isShown
+  if (isUnshown && isBelowListAge(payment, answer.nowMs)) return recordLags(answer)
   if (isUnshown) return { ...asFinding('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
-  if (isChangeAwaited(known, answer)) return recordLags(answer, 'agrees')
+  if (isChangeAwaited(payment, answer)) return recordLags(answer, 'agrees')
   return asFinding('NOTHING_NEW', answer)
 }
 
 /** More than "something" was reported. */
-export function isSpecific({ progress: { verification } }: Known): boolean {
+export function isSpecific({ progress: { verification } }: PaymentUnderPolicy): boolean {
   return verification?.reported === 'chargeback' || verification?.reported === 'denied_refund'
 }
 
 /** The network reported something: the payment does not only confirm an operation of its own. */
-export function isReported({ progress: { verification } }: Known): boolean {
+export function isReported({ progress: { verification } }: PaymentUnderPolicy): boolean {
   return verification !== null && verification.reported !== 'own'
 }
 
 /** What was reported is not old enough for manual review. */
-export function isBelowListAge({ progress: { verification }, policy }: Known, nowMs: number): boolean {
+export function isBelowListAge({ progress: { verification }, policy }: PaymentUnderPolicy, nowMs: number): boolean {
   return nowMs < (verification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
 }
 
 /** Something was reported, or answered to an operation, so recently that the record may not show it yet. */
-export function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isRecent(known.progress.verification?.sinceMs ?? null, known, answer)
+export function isChangeAwaited(payment: PaymentUnderPolicy, answer: FoundEvent): boolean {
+  return isRecent(payment.progress.verification?.sinceMs ?? null, payment, answer)
 }
 
-export function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
+export function isRecent(sinceMs: number | null, { policy }: PaymentUnderPolicy, { nowMs }: FoundEvent): boolean {
   return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
 }
 
 /** The record can't be behind any more, and no request in doubt can arrive. */
-export function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
+export function isLate({ progress, policy }: PaymentUnderPolicy, { nowMs }: FoundEvent | Absent): boolean {
   return isBeyondHorizon(progress.reconciliation, policy, nowMs)
 }
 
 /** The window of a hold is over. */
-export function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
+export function isLapsed({ progress }: PaymentUnderPolicy, { nowMs }: QueryEvent): boolean {
   return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
 }

@@ -7,7 +7,14 @@
 import { type Payment, placeOf } from '../model.js'
 import type { Sale } from '../network.js'
 import type { Finding, FoundEvent, QueryEvent } from './events.js'
-import { contradicted, isLapsed, type Known, type ReadRecord, recordLags, unclear } from './finding-parts.js'
+import {
+  contradicted,
+  isLapsed,
+  type PaymentUnderPolicy,
+  type ReadRecord,
+  recordLags,
+  unclear
+} from './finding-parts.js'
 import { expectedVoidedCents, type Meaning, meanings } from './findings-by-state.js'
 import { besideDuplicates, ofLateSale } from './sales-to-void.js'
 import { voidedOf } from './sums.js'
@@ -16,25 +23,25 @@ import { voidedOf } from './sums.js'
 const ACCOUNT_CHANGE_MS = 3_600_000
 
 /** The finding that an answer is. Null: the payment waits for the outcome of its call, and for no such answer. */
-export function findingOf(known: Known, answer: QueryEvent): Finding | null {
-  const meaning = meanings[placeOf(known.progress)]
-  return meaning === undefined ? null : ofAnswer(known, answer, meaning)
+export function findingOf(payment: PaymentUnderPolicy, answer: QueryEvent): Finding | null {
+  const meaning = meanings[placeOf(payment.progress)]
+  return meaning === undefined ? null : ofAnswer(payment, answer, meaning)
 }
 
-function ofAnswer(known: Known, answer: QueryEvent, { ofRecord, ofAbsence }: Meaning): Finding {
-  const unlessLapsed = (finding: Finding): Finding => (isLapsed(known, answer) ? unclear(answer) : finding)
+function ofAnswer(payment: PaymentUnderPolicy, answer: QueryEvent, { ofRecord, ofAbsence }: Meaning): Finding {
+  const unlessLapsed = (finding: Finding): Finding => (isLapsed(payment, answer) ? unclear(answer) : finding)
   if (answer.type === 'NO_ANSWER') return unlessLapsed(answer)
-  if (answer.type === 'ABSENT') return unlessLapsed(ofAbsence(known, answer))
+  if (answer.type === 'ABSENT') return unlessLapsed(ofAbsence(payment, answer))
   if (answer.sale.status === 'unfinished') return unlessLapsed(recordLags(answer))
-  const contradiction = contradictionIn(known, answer)
+  const contradiction = contradictionIn(payment, answer)
   if (contradiction !== undefined) return unlessLapsed(contradicted(answer, contradiction))
-  return besideDuplicates(known, answer, ofOwnSale(known, answer, ofRecord))
+  return besideDuplicates(payment, answer, ofOwnSale(payment, answer, ofRecord))
 }
 
-function ofOwnSale(known: Known, answer: FoundEvent, ofRecord: Meaning['ofRecord']): Finding {
-  const read = readVoided(known, answer)
-  const finding = read === undefined ? contradicted(answer) : ofRecord(known, read)
-  if (finding.type === 'LATE_SALE') return ofLateSale(known, answer, finding)
+function ofOwnSale(payment: PaymentUnderPolicy, answer: FoundEvent, ofRecord: Meaning['ofRecord']): Finding {
+  const read = readVoided(payment, answer)
+  const finding = read === undefined ? contradicted(answer) : ofRecord(payment, read)
+  if (finding.type === 'LATE_SALE') return ofLateSale(payment, answer, finding)
   // An operator sees the record as it came.
   return finding.type === 'CONTRADICTED' ? { ...finding, sale: answer.sale } : finding
 }
@@ -43,10 +50,10 @@ function ofOwnSale(known: Known, answer: FoundEvent, ofRecord: Meaning['ofRecord
  * The answer with what was voided of what was captured. Undefined: the record says different things about it. A chargeback
  * counts all the same.
  */
-function readVoided(known: Known, answer: FoundEvent): ReadRecord | undefined {
+function readVoided(payment: PaymentUnderPolicy, answer: FoundEvent): ReadRecord | undefined {
   const { sale } = answer
-  const context = { terms: known.terms, facts: known.progress }
-  const voided = voidedOf(sale, context, expectedVoidedCents(known))
+  const context = { terms: payment.terms, facts: payment.progress }
+  const voided = voidedOf(sale, context, expectedVoidedCents(payment))
   if (voided === undefined && !sale.isChargedBack) return undefined
   const { cents = null, isUncapturedCounted = false } = voided ?? {}
   return { ...answer, sale: { ...sale, voidedCents: cents }, ...(isUncapturedCounted && { isUncapturedCounted }) }
