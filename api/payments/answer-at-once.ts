@@ -1,7 +1,7 @@
 /** What a request gets without a worker: when it repeats an earlier one, and when its payment refuses it. */
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpen, isOpenFor, type Payment, type PaymentProgress } from '../../machines/model.js'
-import type { AskedEvent } from '../../machines/payment/events.js'
+import type { RequestEvent } from '../../machines/payment/events.js'
 import { operationBegun } from '../../machines/payment/operations.js'
 import type { KnownRefund } from '../../machines/payment/refunds.js'
 import type { Answered } from '../../redis/connection/until-answered.js'
@@ -12,7 +12,7 @@ import type { RequestScope, Submission } from './payments-port.js'
 
 /** A capture or cancel, and what its payment says about it. */
 interface Considered extends Pick<OperationRequest, 'payment' | 'refusal'> {
-  readonly asked: AskedEvent
+  readonly asked: RequestEvent
   readonly known: KnownRefund | null
 }
 
@@ -48,7 +48,7 @@ export function replayOf(
   scope: RequestScope,
   earlier: IdempotencyValue,
   payment: Payment,
-  asked: AskedEvent | null
+  asked: RequestEvent | null
 ): Submission {
   if (earlier.fingerprint !== scope.fingerprint)
     return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
@@ -61,7 +61,7 @@ export function replayOf(
 }
 
 /** The progress with the operation of an accepted command, until a worker begins it. */
-export function progressWith({ terms, progress }: Payment, asked: AskedEvent | null): PaymentProgress {
+export function progressWith({ terms, progress }: Payment, asked: RequestEvent | null): PaymentProgress {
   if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
   return { ...progress, ...operationBegun(terms, progress, asked) }
 }

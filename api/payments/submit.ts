@@ -15,8 +15,8 @@ import {
   type RefusalCode
 } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
-import type { AskedEvent } from '../../machines/payment/events.js'
-import { askedEvent } from '../../machines/payment/make-event.js'
+import type { RequestEvent } from '../../machines/payment/events.js'
+import { requestEvent } from '../../machines/payment/make-event.js'
 import { type PolicySettings, vouchedPolicy } from '../../machines/payment/policy.js'
 import { knownRefund } from '../../machines/payment/refunds.js'
 import type { Backlog } from '../../redis/commands/backlog.js'
@@ -148,7 +148,7 @@ async function operate(
   const startedMs = performance.now()
   const commandId = randomUUID()
   const expected = deps.replies.expect(commandId)
-  const asked = askedEvent(command, scope.idempotencyKey, deps.clock.now())
+  const asked = requestEvent(command, scope.idempotencyKey, deps.clock.now())
   const acceptance = acceptanceOf(deps, scope, commandId)
   try {
     const load = (): Promise<Payment | null> =>
@@ -177,7 +177,7 @@ function retentionMs({ idempotencyRetentionDays }: Config): number {
   return idempotencyRetentionDays * DAY_MS
 }
 
-function refusalOf(payment: Payment, asked: AskedEvent, settings: PolicySettings): RefusalCode | null {
+function refusalOf(payment: Payment, asked: RequestEvent, settings: PolicySettings): RefusalCode | null {
   // The worker decides again. Whether the data is vouched for changes no refusal.
   const decision = decide(payment, asked, vouchedPolicy(settings))
   return decision.kind === 'refused' ? decision.code : null
@@ -187,7 +187,7 @@ function refusalOf(payment: Payment, asked: AskedEvent, settings: PolicySettings
 async function resultOf(
   deps: SubmitDeps,
   scope: RecordedScope,
-  pending: { payment: Payment; asked: AskedEvent | null; expected: ExpectedReply; startedMs: number }
+  pending: { payment: Payment; asked: RequestEvent | null; expected: ExpectedReply; startedMs: number }
 ): Promise<Submission> {
   const { partition, record } = scope
   const { terms } = pending.payment

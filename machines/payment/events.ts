@@ -12,11 +12,11 @@ import type { NetworkReferences, Sale, StatedSale } from '../network.js'
 type Event<Type extends string, Data = unknown> = { readonly type: Type; readonly nowMs: number } & Readonly<Data>
 
 /** What a merchant asks of a payment. `amountCents` null: everything. */
-export type AskedEvent = Event<'CAPTURE' | 'CANCEL', { amountCents: number | null; idempotencyKey: string }>
+export type RequestEvent = Event<'CAPTURE' | 'CANCEL', { amountCents: number | null; idempotencyKey: string }>
 
 type CommandEvent =
   | Event<'AUTHORISE'>
-  | AskedEvent
+  | RequestEvent
   | Event<'EXPIRE'>
   | Event<'RECONCILE'>
   /** The command is redelivered after its worker died: whether the call was made is not known. */

@@ -6,14 +6,14 @@
  */
 import type { Command } from '../commands.js'
 import { type CallOutcome, isLive, type QueryOutcome, type Sale } from '../network.js'
-import type { AskedEvent, CallEvent, QueryEvent } from './events.js'
+import type { CallEvent, QueryEvent, RequestEvent } from './events.js'
 
 /** The event of a merchant's capture or cancel. */
-export function askedEvent(
+export function requestEvent(
   { kind, amountCents }: Command & { kind: 'capture' | 'cancel' },
   idempotencyKey: string,
   nowMs: number
-): AskedEvent {
+): RequestEvent {
   return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
 }
 

@@ -9,7 +9,7 @@ import {
   type Refund
 } from '../model.js'
 import type { Facts } from './context.js'
-import type { AskedEvent, LifecycleEvent } from './events.js'
+import type { LifecycleEvent, RequestEvent } from './events.js'
 import type { Policy } from './policy.js'
 import { withNewRefund } from './refunds.js'
 import { authorizedCentsOf, refundAmountCents } from './sums.js'
@@ -18,7 +18,7 @@ import { authorizedCentsOf, refundAmountCents } from './sums.js'
 export function operationBegun(
   terms: PaymentTerms,
   facts: Facts,
-  asked: AskedEvent
+  asked: RequestEvent
 ): Pick<Facts, 'operation' | 'refunds' | 'error'> {
   const operation = operationOf(terms, facts, asked)
   const { kind, amountCents, idempotencyKey } = operation
@@ -30,7 +30,7 @@ export function operationBegun(
   }
 }
 
-function operationOf(terms: PaymentTerms, facts: Facts, asked: AskedEvent): Operation {
+function operationOf(terms: PaymentTerms, facts: Facts, asked: RequestEvent): Operation {
   const { type, amountCents, idempotencyKey } = asked
   const state = 'in_progress'
   const authorizedCents = authorizedCentsOf(terms, facts)

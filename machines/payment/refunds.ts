@@ -5,7 +5,7 @@
  */
 import type { Refund } from '../model.js'
 import type { Facts } from './context.js'
-import type { AskedEvent } from './events.js'
+import type { RequestEvent } from './events.js'
 import { refundableCents, voidedElsewhereCents } from './sums.js'
 
 /**
@@ -27,7 +27,7 @@ export type KnownRefund = Pick<Refund, 'state' | 'error'> | 'other'
  * The refund that the payment has under the key of a request; null: none. The request itself is not remembered: one for all
  * that is left leaves nothing, when it succeeds. A refund that was reversed in part is in the list twice.
  */
-export function knownRefund(facts: Facts, { type, amountCents, idempotencyKey }: AskedEvent): KnownRefund | null {
+export function knownRefund(facts: Facts, { type, amountCents, idempotencyKey }: RequestEvent): KnownRefund | null {
   if (type !== 'CANCEL') return null
   const { refunds } = facts
   const newest = refunds.findLast(refund => refund.idempotencyKey === idempotencyKey)

@@ -1,6 +1,6 @@
 /** Why a payment does not take a command: the reason that the merchant sees (docs/API.md#errors). */
 import { isOpen, type Payment, type PaymentProgress, type RefusalCode } from '../model.js'
-import type { AskedEvent, PaymentEvent } from './events.js'
+import type { PaymentEvent, RequestEvent } from './events.js'
 import { hasTag } from './machine.js'
 import { takesRefund } from './refunds.js'
 import { refundAmountCents, refundableCents } from './sums.js'
@@ -19,7 +19,7 @@ function refusalOfCapture({ status, expiresAtMs }: PaymentProgress, nowMs: numbe
   return expiresAtMs !== null && nowMs >= expiresAtMs ? 'preauth_expired' : 'amount_exceeds_authorized'
 }
 
-function refusalOfCancel(progress: PaymentProgress, event: AskedEvent): RefusalCode {
+function refusalOfCancel(progress: PaymentProgress, event: RequestEvent): RefusalCode {
   const { status } = progress
   if (status === 'pre_authorized') return 'partial_void'
   if (!hasTag(progress, 'refundable')) return 'invalid_state'

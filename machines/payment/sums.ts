@@ -2,7 +2,7 @@
 import type { PaymentTerms, Refund } from '../model.js'
 import { isLive, type Sale } from '../network.js'
 import type { Facts, PaymentContext } from './context.js'
-import type { AskedEvent, LifecycleEvent } from './events.js'
+import type { LifecycleEvent, RequestEvent } from './events.js'
 
 /** What a record is compared with. */
 type Compared = Pick<PaymentContext, 'terms' | 'facts'>
@@ -107,7 +107,7 @@ export function refundableCents(facts: Facts): number {
 }
 
 /** What a refund moves: the amount of the command, or the whole balance. */
-export function refundAmountCents(facts: Facts, { amountCents }: AskedEvent): number {
+export function refundAmountCents(facts: Facts, { amountCents }: RequestEvent): number {
   return amountCents ?? refundableCents(facts)
 }
 

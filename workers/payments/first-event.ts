@@ -2,7 +2,7 @@
 import { isOpenFor, type Payment } from '../../machines/model.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isInFlight } from '../../machines/payment/machine.js'
-import { askedEvent } from '../../machines/payment/make-event.js'
+import { requestEvent } from '../../machines/payment/make-event.js'
 import type { Policy } from '../../machines/payment/policy.js'
 import { comparisonEvent, isUnvouched } from '../../machines/payment/unvouched.js'
 import { CALL_MAX_MS, wakeAtMs, wakeEvent } from '../../machines/payment/wake-ups.js'
@@ -22,7 +22,7 @@ export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number,
     case 'cancel':
       // Begun before: its call may be in flight, or reconciliation continues without this command.
       if (isOwn) return isInFlight(progress) ? { type: 'RESUMED', nowMs } : null
-      return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
+      return requestEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notification':
       return { type: 'NETWORK_NOTIFICATION', reported: command.reported, nowMs }
     case 'resolve_review':
