@@ -16,7 +16,7 @@ import {
   paymentStatuses,
   shownFailureOf
 } from '../machines/model.js'
-import { authorizedCentsOf } from '../machines/payment/sums.js'
+import { authorizedCentsOf } from '../machines/payment/amounts.js'
 import { rejectionCodeOf } from '../machines/status-change.js'
 import {
   answerObject,

@@ -1,6 +1,6 @@
 /** A webhook event as merchants get it (docs/WEBHOOKS.md#what-arrives), and as the routes of the test environment list it. */
 import { paymentStatuses } from '../machines/model.js'
-import { authorizedCentsOf } from '../machines/payment/sums.js'
+import { authorizedCentsOf } from '../machines/payment/amounts.js'
 import {
   type EventTerms,
   isTestChange,

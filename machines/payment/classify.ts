@@ -7,11 +7,11 @@
  * manual-review.ts.
  */
 import type { Payment, PaymentProgress } from '../model.js'
+import { knownVoidedCents, refundableCents } from './amounts.js'
 import type { CallEvent, LifecycleEvent, PaymentEvent } from './events.js'
 import { findingOf } from './findings.js'
 import { concludedEvent, unlessConcluded } from './manual-review.js'
 import type { Policy } from './policy.js'
-import { knownVoidedCents, refundableCents } from './sums.js'
 import { mayArrive } from './tries.js'
 
 /** The event for the chart. Null: the payment waits for no such answer. */

@@ -3,13 +3,13 @@
  * verified. Each export is an action of the chart, by its name (setup.ts). Pure.
  */
 import type { Reconciliation, Verification } from '../model.js'
+import { authorizedCentsOf, saleOf } from './amounts.js'
 import type { Facts, PaymentArgs } from './context.js'
 import type { LifecycleEvent } from './events.js'
 import { isSeenByOperator, listIfOld, reviewAfter } from './manual-review.js'
 import { withOperationState } from './operations.js'
 import type { Policy } from './policy.js'
 import { afterTry, NO_ANSWER, nextQuery, type TryAnswer } from './reconcile-schedule.js'
-import { authorizedCentsOf, saleOf } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Facts>
 

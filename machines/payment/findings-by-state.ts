@@ -3,6 +3,13 @@
  * sale and do not contradict themselves.
  */
 import { isLive, type Sale } from '../network.js'
+import {
+  isAuthorisedOtherwise,
+  knownVoidedCents,
+  lessAuthorizedCents,
+  shownCapturedCents,
+  voidedElsewhereCents
+} from './amounts.js'
 import type { Finding, FoundEvent } from './events.js'
 import {
   type Absent,
@@ -21,13 +28,6 @@ import {
   recordLags,
   unclear
 } from './finding-parts.js'
-import {
-  isAuthorisedOtherwise,
-  knownVoidedCents,
-  lessAuthorizedCents,
-  shownCapturedCents,
-  voidedElsewhereCents
-} from './sums.js'
 import { mayArrive, nextTry } from './tries.js'
 import { isAcceptedBefore } from './unvouched.js'
 

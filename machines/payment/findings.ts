@@ -6,6 +6,7 @@
  */
 import { type Payment, placeOf } from '../model.js'
 import type { Sale } from '../network.js'
+import { voidedOf } from './amounts.js'
 import type { Finding, FoundEvent, QueryEvent } from './events.js'
 import {
   contradicted,
@@ -17,7 +18,6 @@ import {
 } from './finding-parts.js'
 import { expectedVoidedCents, type Meaning, meanings } from './findings-by-state.js'
 import { besideDuplicates, ofLateSale } from './sales-to-void.js'
-import { voidedOf } from './sums.js'
 
 /** After a change of our account, a worker that was not stopped may send payments under the old one for so long (ms). */
 const ACCOUNT_CHANGE_MS = 3_600_000

@@ -3,9 +3,9 @@
  * was compared with the acquirer's record. Pure.
  */
 import type { HistoryEntry, PaymentPlace } from '../model.js'
+import { saleOf } from './amounts.js'
 import type { LifecycleEvent } from './events.js'
 import { isSeenByOperator } from './manual-review.js'
-import { saleOf } from './sums.js'
 
 /** The detail of an event that stands for what the record would have shown. */
 export const SEEN_BY_OPERATOR = 'an operator has seen it'

@@ -3,9 +3,9 @@
  * record would have been. Pure.
  */
 import type { Payment, PaymentProgress, ReviewReason } from '../model.js'
+import { saleOf } from './amounts.js'
 import type { ConcludedEvent, Finding, LifecycleEvent, PaymentEvent } from './events.js'
 import type { Policy } from './policy.js'
-import { saleOf } from './sums.js'
 import { isBeyondHorizon } from './tries.js'
 
 type Reviewed = Pick<PaymentProgress, 'reviewReason'>

@@ -5,11 +5,6 @@
  */
 import type { PaymentTerms } from '../model.js'
 import { isLive, type Sale } from '../network.js'
-import type { Facts, PaymentArgs, PaymentContext } from './context.js'
-import type { LifecycleEvent } from './events.js'
-import { listFor, reviewAfter } from './manual-review.js'
-import { failureOf, operationBegun, withOperationState } from './operations.js'
-import { withElsewhere, withReversal } from './refunds.js'
 import {
   authorizedCentsOf,
   isAuthorisedOtherwise,
@@ -17,7 +12,12 @@ import {
   lessAuthorizedCents,
   saleOf,
   shownCapturedCents
-} from './sums.js'
+} from './amounts.js'
+import type { Facts, PaymentArgs, PaymentContext } from './context.js'
+import type { LifecycleEvent } from './events.js'
+import { listFor, reviewAfter } from './manual-review.js'
+import { failureOf, operationBegun, withOperationState } from './operations.js'
+import { withElsewhere, withReversal } from './refunds.js'
 
 type Change = (args: PaymentArgs) => Partial<Facts>
 

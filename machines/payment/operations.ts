@@ -8,11 +8,11 @@ import {
   type PaymentTerms,
   type Refund
 } from '../model.js'
+import { authorizedCentsOf, refundAmountCents } from './amounts.js'
 import type { Facts } from './context.js'
 import type { LifecycleEvent, RequestEvent } from './events.js'
 import type { Policy } from './policy.js'
 import { withNewRefund } from './refunds.js'
-import { authorizedCentsOf, refundAmountCents } from './sums.js'
 
 /** What changes when a capture or cancel begins: its operation takes the place of the one before. */
 export function operationBegun(

@@ -4,9 +4,9 @@
  * Succeeded refunds add up to what the acquirer's record shows as voided. The list is bounded: see `takesRefund`.
  */
 import type { Refund } from '../model.js'
+import { refundableCents, voidedElsewhereCents } from './amounts.js'
 import type { Facts } from './context.js'
 import type { RequestEvent } from './events.js'
-import { refundableCents, voidedElsewhereCents } from './sums.js'
 
 /**
  * Refunds of a payment that may be open or done. The whole list is in its record, in each event and in each result: without

@@ -1,9 +1,9 @@
 /** Why a payment does not take a command: the reason that the merchant sees (docs/API.md#errors). */
 import { isOpen, type Payment, type PaymentProgress, type RefusalCode } from '../model.js'
+import { refundAmountCents, refundableCents } from './amounts.js'
 import type { PaymentEvent, RequestEvent } from './events.js'
 import { hasTag } from './machine.js'
 import { takesRefund } from './refunds.js'
-import { refundAmountCents, refundableCents } from './sums.js'
 
 /** Only called for events that the chart refused; the order of the questions is the order of the contract. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {

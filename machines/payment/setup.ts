@@ -6,13 +6,13 @@
  */
 import { assign, setup } from 'xstate'
 import type { ReviewReason } from '../model.js'
+import { authorizedCentsOf, refundAmountCents, refundableCents, saleOf } from './amounts.js'
 import type { Facts, PaymentArgs, PaymentContext } from './context.js'
 import * as doubtActions from './doubt-actions.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import { listFor } from './manual-review.js'
 import * as moneyActions from './money-actions.js'
 import { takesRefund } from './refunds.js'
-import { authorizedCentsOf, refundAmountCents, refundableCents, saleOf } from './sums.js'
 
 /** What is true of a place, for everything that asks: decisions, refusals, metrics, tests, documents. */
 export type PaymentTag =

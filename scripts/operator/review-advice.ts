@@ -1,7 +1,7 @@
 /** What an operator does about each reason for manual review (docs/OPERATIONS.md, Manual review). */
 import { type Payment, placeOf, type ReviewReason } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import { authorizedCentsOf, knownVoidedCents } from '../../machines/payment/sums.js'
+import { authorizedCentsOf, knownVoidedCents } from '../../machines/payment/amounts.js'
 import { isoTime } from './output.js'
 
 interface Advice {

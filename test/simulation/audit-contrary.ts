@@ -3,7 +3,7 @@
  * always agree with it. Each line is a violation, and begins with its kind.
  */
 import { orderIdOf } from '../../machines/network.js'
-import { knownVoidedCents } from '../../machines/payment/sums.js'
+import { knownVoidedCents } from '../../machines/payment/amounts.js'
 import type { ContraryCall, Deviation } from '../support/contrary-acquirer.js'
 import {
   APPROVED_IN_PART,

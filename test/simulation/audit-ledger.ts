@@ -1,7 +1,7 @@
 /** The network's ledger against the payments: at most one charge, and every figure the same. */
 import { type Payment, placeOf } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import { knownVoidedCents, voidedElsewhereCents } from '../../machines/payment/sums.js'
+import { knownVoidedCents, voidedElsewhereCents } from '../../machines/payment/amounts.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { FinalState } from './final-state.js'
 import { KNOWN_ORDER } from './known-sale.js'

@@ -3,7 +3,7 @@
  * later, and an operator accepts it. What the acquirer has booked stays.
  */
 import { orderIdOf } from '../../machines/network.js'
-import { knownVoidedCents } from '../../machines/payment/sums.js'
+import { knownVoidedCents } from '../../machines/payment/amounts.js'
 import { CALL_MAX_MS } from '../../machines/payment/wake-ups.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import type { LedgerSale } from '../../scripts/simulator/ledger.js'

@@ -2,9 +2,9 @@
 import { expect } from 'chai'
 import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
+import { refundableCents } from '../../machines/payment/amounts.js'
 import { type Decision, decide } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
-import { refundableCents } from '../../machines/payment/sums.js'
 import { wakeAtMs } from '../../machines/payment/wake-ups.js'
 import { aDoubt, aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
 

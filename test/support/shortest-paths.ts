@@ -5,8 +5,8 @@
 import { fromTransition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
 import { placeOf } from '../../machines/model.js'
+import { voidedElsewhereCents } from '../../machines/payment/amounts.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
-import { voidedElsewhereCents } from '../../machines/payment/sums.js'
 import { exampleEvents } from '../../scripts/docs/payment-paths/payment-examples.js'
 import {
   firstWorld,
