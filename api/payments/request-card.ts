@@ -3,10 +3,10 @@
  * card data stays sealed; only the CVV that comes with a stored card is sealed here.
  */
 import { isExpired } from '../../machines/card-brands.js'
-import { declineUnsent } from '../../machines/card-tries.js'
 import type { CardSource } from '../../machines/commands.js'
 import type { Decline, DeclineReason } from '../../machines/declines.js'
 import type { PaymentTerms } from '../../machines/model.js'
+import { declineUnsent } from '../../machines/stored-card-retries.js'
 import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
 import type { CardStore } from '../../redis/cards/cards.js'
 import { isRedisUnusable } from '../../redis/connection/redis-errors.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { CARD_DECLINES_MAX, declineUnsent } from '../../machines/card-tries.js'
 import { declineColumns, declineOf, declineReasons, declineRows } from '../../machines/declines.js'
 import { failureOf } from '../../machines/payment/operations.js'
+import { CARD_DECLINES_MAX, declineUnsent } from '../../machines/stored-card-retries.js'
 import { outcomeOfSale } from '../../scripts/simulator/outcomes.js'
 import { policy, references, someTerms } from '../support/payments.js'
 
