@@ -1,4 +1,4 @@
-/** Made by `npm run docs` from machines/decline-words.ts. */
+/** Made by `npm run docs` from machines/decline-messages.ts. */
 import type { DeclineReason } from './answer-types.js'
 
 /** A sentence for buyers for each reason of a decline. */

@@ -4,7 +4,7 @@
  *
  * A link in a description leads to another page of docs/; the OpenAPI documents keep its text only.
  */
-import { declineFailures, declineSentence } from '../machines/decline-words.js'
+import { declineFailures, declineSentence } from '../machines/decline-messages.js'
 import { type Decline, declineOf, declineReasons } from '../machines/declines.js'
 import {
   type Environment,

@@ -2,7 +2,7 @@
 import type { Shown } from '../../contract/answer-fields.js'
 import { type paymentSchema, presentPayment } from '../../contract/payment.js'
 import type { CommandResult } from '../../machines/commands.js'
-import { declineFailures, declineSentence } from '../../machines/decline-words.js'
+import { declineFailures, declineSentence } from '../../machines/decline-messages.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { shownFailureOf } from '../../machines/model.js'

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { KNOWN_VALUES, VALUE_TYPES } from '../../contract/answer-fields.js'
 import { publicErrorCodes } from '../../contract/errors.js'
 import type { Json } from '../../contract/schema.js'
-import { declineWords } from '../../machines/decline-words.js'
+import { declineMessages } from '../../machines/decline-messages.js'
 import { declineReasons } from '../../machines/declines.js'
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
@@ -75,7 +75,7 @@ function schemasOf(components: unknown): Json {
 const LINE_MAX = 120
 
 function declineTexts(): string {
-  const rows = Object.entries(declineWords).map(([reason, { buyer }]) => {
+  const rows = Object.entries(declineMessages).map(([reason, { buyer }]) => {
     const texts = Object.entries(buyer).map(([locale, text]) => {
       const line = `    ${locale === 'en' ? locale : quoted(locale)}: ${quoted(text)}`
       const comma = locale === 'en' ? 1 : 0
@@ -84,7 +84,7 @@ function declineTexts(): string {
     return `  ${reason}: {\n${texts.join(',\n')}\n  }`
   })
   return [
-    '/** Made by `npm run docs` from machines/decline-words.ts. */',
+    '/** Made by `npm run docs` from machines/decline-messages.ts. */',
     "import type { DeclineReason } from './answer-types.js'",
     '',
     '/** A sentence for buyers for each reason of a decline. */',

@@ -8,14 +8,14 @@ import type { FailureCode } from './model.js'
 /** What a payment that the issuer declined ends with. */
 export const declineFailures: readonly FailureCode[] = ['card_declined', 'card_expired']
 
-export interface DeclineWords {
+export interface DeclineMessage {
   readonly why: string
   /** In the place of the advice that follows from `mayRetry`. */
   readonly advice?: string
   readonly buyer: { readonly en: string; readonly 'pt-BR': string }
 }
 
-export const declineWords: Readonly<Record<DeclineReason, DeclineWords>> = {
+export const declineMessages: Readonly<Record<DeclineReason, DeclineMessage>> = {
   insufficient_funds: {
     why: 'too little money or limit',
     buyer: {
@@ -102,7 +102,7 @@ export const declineWords: Readonly<Record<DeclineReason, DeclineWords>> = {
 
 /** What happened and what to do, for merchants. */
 export function declineSentence({ reason, mayRetry }: Decline): string {
-  const { why, advice } = declineWords[reason]
+  const { why, advice } = declineMessages[reason]
   const ofCard = mayRetry
     ? 'this card may be tried again later, or ask the buyer for another one'
     : 'do not try this card again, and ask the buyer for another one'
