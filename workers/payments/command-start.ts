@@ -5,7 +5,7 @@ import { isInFlight } from '../../machines/payment/machine.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
-import { firstEvent, isFoundInFlight, isOfCall } from './first-event.js'
+import { eventOfCommand, isFoundInFlight, isOfCall } from './event-of-command.js'
 import { policyFor, type WorkerDeps } from './worker-deps.js'
 
 /** What is decided next. */
@@ -55,7 +55,7 @@ export async function loadPaymentAndEvent(entry: CommandEntry, deps: WorkerDeps)
     return null
   }
   const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
-  const event = firstEvent(payment, entry, nowMs, policyFor(entry.partition, deps))
+  const event = eventOfCommand(payment, entry, nowMs, policyFor(entry.partition, deps))
   return event === null ? null : { payment, event, isOutcome: false }
 }
 

@@ -9,7 +9,12 @@ import { CALL_MAX_MS, wakeAtMs, wakeEvent } from '../../machines/payment/wake-up
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /** The event that a command is for its payment. Null: nothing is left to do. */
-export function firstEvent(payment: Payment, entry: CommandEntry, nowMs: number, policy: Policy): PaymentEvent | null {
+export function eventOfCommand(
+  payment: Payment,
+  entry: CommandEntry,
+  nowMs: number,
+  policy: Policy
+): PaymentEvent | null {
   const { command } = entry
   const { progress } = payment
   const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Command } from '../../../machines/commands.js'
 import type { PaymentStatus } from '../../../machines/model.js'
 import { CALL_MAX_MS } from '../../../machines/payment/wake-ups.js'
-import { firstEvent } from '../../../workers/payments/first-event.js'
+import { eventOfCommand } from '../../../workers/payments/event-of-command.js'
 import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
 import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS, policy } from '../../support/payments.js'
 
@@ -74,7 +74,7 @@ describe('what a command means', () => {
         dueAtMs: due ?? null
       })
       const known = back === undefined ? policy : { ...policy, unvouchedBeforeMs: back }
-      expect(firstEvent(payment, entry, Math.max(at ?? NOW, due ?? 0), known)?.type ?? null).to.equal(event)
+      expect(eventOfCommand(payment, entry, Math.max(at ?? NOW, due ?? 0), known)?.type ?? null).to.equal(event)
     })
   }
 })
