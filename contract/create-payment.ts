@@ -1,10 +1,9 @@
 /** Body of POST /v1/payments (docs/API.md#post-v1payments). */
-import type { MetadataValue } from '../machines/model.js'
+import { CURRENCY, type MetadataValue } from '../machines/model.js'
 import { requestTexts } from './merchant-texts.js'
 import {
   about,
   amountCents,
-  CURRENCY,
   digits,
   externalReference,
   filled,

@@ -7,6 +7,7 @@
 import { declineFailures, declineSentence } from '../machines/decline-messages.js'
 import { type Decline, declineOf, declineReasons } from '../machines/declines.js'
 import {
+  CURRENCY,
   type Environment,
   type FailureCode,
   type MetadataValue,
@@ -46,7 +47,6 @@ import {
   timestamp,
   timestampOrNull
 } from './payment-parts.js'
-import { CURRENCY } from './request-fields.js'
 import type { Schema } from './schema.js'
 
 export const paymentCardSchema = component(

@@ -12,9 +12,6 @@ const AMOUNT_CENTS_MAX = 999_999_999_999
 
 export const INSTALLMENTS_MAX = 18
 
-/** The only currency (docs/API.md#post-v1payments). */
-export const CURRENCY = 'BRL'
-
 export const amountCents: Schema<number> = {
   type: 'integer',
   minimum: 1,

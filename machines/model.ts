@@ -39,6 +39,9 @@ export interface PaymentPlace {
   readonly phase: PaymentPhase | null
 }
 
+/** The only currency. All amounts are its hundredths. */
+export const CURRENCY = 'BRL'
+
 export type MetadataValue = string | number | boolean | null
 
 /** What the merchant asked for. It never changes, but the buyer may be erased (machines/payment/erasure.ts). */
@@ -49,7 +52,7 @@ export interface PaymentTerms extends MerchantTexts {
   /** `auto`: created with capture true; `manual`: with capture false. */
   readonly captureMode: 'auto' | 'manual'
   readonly amountCents: number
-  readonly currency: 'BRL'
+  readonly currency: typeof CURRENCY
   readonly installments: number
   readonly card: { readonly brand: string; readonly last4: string; readonly cardId: string | null }
   readonly customer: { readonly name: string; readonly email: string }

@@ -1,8 +1,9 @@
 /** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
 import type { Shown } from '../../contract/answer-fields.js'
 import type { capabilitiesSchema } from '../../contract/capabilities.js'
-import { CURRENCY, INSTALLMENTS_MAX } from '../../contract/request-fields.js'
+import { INSTALLMENTS_MAX } from '../../contract/request-fields.js'
 import { routes } from '../../contract/routes.js'
+import { CURRENCY } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
 import { RATE_LIMIT_BURST } from '../http/middleware/rate-limit.js'
 import { merchantRoute } from '../http/route.js'

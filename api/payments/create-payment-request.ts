@@ -7,8 +7,8 @@ import {
   INSTALLMENTS_DEFAULT
 } from '../../contract/create-payment.js'
 import { termsOfTexts } from '../../contract/merchant-texts.js'
-import { CURRENCY } from '../../contract/request-fields.js'
 import type { CardSource } from '../../machines/commands.js'
+import { CURRENCY } from '../../machines/model.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
 import type { CreateRequest } from './payments-port.js'

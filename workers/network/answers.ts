@@ -4,6 +4,7 @@
  * A 2xx is no success: the body decides. Fields come and go, types vary. What an answer proves is one table
  * (machines/acquirer-answers.ts); one that cannot be read for certain is never a refusal.
  */
+
 import {
   type Proof,
   proofOfCapture,
@@ -13,6 +14,7 @@ import {
   proofOfVoid
 } from '../../machines/acquirer-answers.js'
 import { plainCode } from '../../machines/declines.js'
+import { CURRENCY } from '../../machines/model.js'
 import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import type { Exchange } from './transport.js'
@@ -20,9 +22,6 @@ import { hasValue, idIn, integerIn, SaleStatus, textIn, type WireObject } from '
 
 /** Return codes of an approved sale: by an issuer at home or abroad, in the acquirer's test system, or captured there. */
 const APPROVED_CODES = ['0', '11', '4', '6']
-
-/** The only currency of the service. */
-const CURRENCY = 'BRL'
 
 /** What was asked for: an answer about anything else decides nothing. */
 type Asked = Pick<AuthoriseRequest, 'orderId' | 'amountCents'>

@@ -4,6 +4,7 @@
  * The limits are those of the acquirer's field table. Longer texts are cut, letters become those of its alphabet, and what it
  * does not take (digits in a name) is removed: no payment should fail because of the spelling of a name or an address.
  */
+import { CURRENCY } from '../../machines/model.js'
 import type { AuthoriseRequest } from '../../machines/network.js'
 
 const wireBrands: Readonly<Record<string, string>> = {
@@ -37,7 +38,7 @@ export function saleBody(request: AuthoriseRequest): string | null {
     Payment: {
       Type: 'CreditCard',
       Amount: request.amountCents,
-      Currency: 'BRL',
+      Currency: CURRENCY,
       Country: 'BRA',
       Installments: request.installments,
       Interest: 'ByMerchant',
