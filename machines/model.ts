@@ -182,11 +182,6 @@ export interface SaleVoids {
   readonly saleId: string | null
 }
 
-/** Those of the sale that was voided last, and of the others. */
-export interface Voids extends SaleVoids {
-  readonly ofOthers: readonly SaleVoids[]
-}
-
 /** Why an operator should look at a payment; what happened: scripts/operator/review-advice.ts. */
 export type ReviewReason =
   | 'unresolved_for_long'
@@ -217,8 +212,8 @@ export interface PaymentProgress extends PaymentPlace {
   readonly reviewReason: ReviewReason | null
   /** What the network authorised, when that is less than was asked for; null: all of it, or nothing yet. */
   readonly authorizedCents: number | null
-  /** Null: none was sent. */
-  readonly voids: Voids | null
+  /** The sale that was voided last comes first. */
+  readonly voids: readonly SaleVoids[]
 }
 
 /** One line of a payment's life, for operators; where it was afterwards. */
@@ -275,7 +270,7 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       verification: null,
       reviewReason: null,
       authorizedCents: null,
-      voids: null
+      voids: []
     },
     history: []
   }

@@ -17,7 +17,7 @@ import {
   type PaymentTerms,
   placeOf,
   type RefusalCode,
-  type Voids
+  type SaleVoids
 } from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
 import { WrittenByOtherVersion } from '../written-by-other-version.js'
@@ -134,10 +134,11 @@ function notTaken(payment: Payment, event: LifecycleEvent): Decision {
 const LEAVES_WITHIN_MS = 1_000
 
 /** Counts the whole voids of all transitions: the acquirer limits how soon one of a sale may follow another. */
-function voidsAfter(voids: Voids | null, event: LifecycleEvent, effect: Effect | null): Voids | null {
+function voidsAfter(voids: readonly SaleVoids[], event: LifecycleEvent, effect: Effect | null): readonly SaleVoids[] {
   if (effect?.kind === 'void') return withVoid(voids, effect.saleId, event.nowMs + LEAVES_WITHIN_MS)
   const isOver = event.type === 'RECORD_LAGS' && event.because === 'void_is_over'
-  return voids !== null && isOver ? { ...voids, times: TRIES_MAX } : voids
+  const [last, ...ofOthers] = voids
+  return last !== undefined && isOver ? [{ ...last, times: TRIES_MAX }, ...ofOthers] : voids
 }
 
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {

@@ -11,7 +11,7 @@
  * | was the last one of `TRIES_MAX` | the operation ends at the horizon |
  * | asked for more than is held     | it can't be booked; the operation ends at the horizon |
  */
-import type { Payment, Reconciliation, SaleVoids, Voids } from '../model.js'
+import type { Payment, Reconciliation, SaleVoids } from '../model.js'
 import type { Policy } from './policy.js'
 
 /** With growing gaps they cover an outage of two hours. */
@@ -30,27 +30,15 @@ export function isTryDue(tries: number, lastMs: number, nowMs: number): boolean 
   return tries === 0 || (tries < TRIES_MAX && nowMs >= lastMs + VOID_GAP_MS * TRY_GAP_GROWTH ** (tries - 1))
 }
 
-/** The whole voids that were sent of a sale. */
-export function voidsOf(voids: Voids | null, saleId: string | null): Pick<SaleVoids, 'times' | 'lastMs'> {
-  if (voids === null) return { times: 0, lastMs: 0 }
-  if (voids.saleId === null || voids.saleId === saleId) return voids
-  return voids.ofOthers.find(other => other.saleId === saleId) ?? { times: 0, lastMs: 0 }
-}
-
-function eachOf(voids: Voids | null): SaleVoids[] {
-  if (voids === null) return []
-  const { ofOthers, ...last } = voids
-  return [last, ...ofOthers]
-}
-
-function isOfOther(voids: SaleVoids, saleId: string): boolean {
-  return voids.saleId !== null && voids.saleId !== saleId
+/** The whole voids that were sent of a sale. Those that were counted together are those of each. */
+export function voidsOf(voids: readonly SaleVoids[], saleId: string | null): Pick<SaleVoids, 'times' | 'lastMs'> {
+  return voids.find(sent => sent.saleId === null || sent.saleId === saleId) ?? { times: 0, lastMs: 0 }
 }
 
 /** The same after one more void, which leaves at `lastMs`. */
-export function withVoid(voids: Voids | null, saleId: string, lastMs: number): Voids {
-  const { times } = voidsOf(voids, saleId)
-  return { times: times + 1, lastMs, saleId, ofOthers: eachOf(voids).filter(other => isOfOther(other, saleId)) }
+export function withVoid(voids: readonly SaleVoids[], saleId: string, lastMs: number): readonly SaleVoids[] {
+  const ofOthers = voids.filter(sent => sent.saleId !== null && sent.saleId !== saleId)
+  return [{ times: voidsOf(voids, saleId).times + 1, lastMs, saleId }, ...ofOthers]
 }
 
 /** Whether a try without an answer may still be booked. */

@@ -22,8 +22,7 @@ import {
   type Refund,
   type RefusalCode,
   type SaleVoids,
-  type Verification,
-  type Voids
+  type Verification
 } from '../../machines/model.js'
 import { paymentIdOfKey } from '../keys.js'
 import { DamagedValue, type Format, many, numbered, required, storedList, storedValue } from '../stored-fields.js'
@@ -69,6 +68,20 @@ export const storedRefunds = many(
 
 const saleVoids = { times: [0], lastMs: [0], saleId: [null] } as const
 
+/** The first sale, and at its end the others. */
+const storedLastVoids = storedList<SaleVoids & { readonly ofOthers: readonly SaleVoids[] }>({
+  ...saleVoids,
+  ofOthers: [[], many(storedList<SaleVoids>(saleVoids))]
+})
+
+const storedVoids: Format<readonly SaleVoids[], unknown[]> = {
+  encode: ([last, ...ofOthers]) => (last === undefined ? [] : storedLastVoids.encode({ ...last, ofOthers })),
+  decode(stored) {
+    const { ofOthers, ...last } = storedLastVoids.decode(stored)
+    return [last, ...ofOthers]
+  }
+}
+
 /** What a captured payment has comes first: the rest of its list is left out. */
 export const storedProgress = storedList<PaymentProgress>({
   status: [required],
@@ -104,7 +117,7 @@ export const storedProgress = storedList<PaymentProgress>({
   verification: [null, storedList<Verification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
   reviewReason: [null],
   authorizedCents: [null],
-  voids: [null, storedList<Voids>({ ...saleVoids, ofOthers: [[], many(storedList<SaleVoids>(saleVoids))] })]
+  voids: [[], storedVoids]
 })
 
 const storedHistory = many(

@@ -75,7 +75,7 @@ export const contraryMutants = {
   'voids-without-a-gap': {
     description: 'A void of a duplicate is sent again as soon as the record still shows the sale.',
     contrary: 'sells twice, and its record lags',
-    worker: storing(({ progress }) => ({ ...progress, voids: null }))
+    worker: storing(({ progress }) => ({ ...progress, voids: [] }))
   },
   'any-currency': {
     description: 'The currency of a sale is not compared.',

@@ -21,7 +21,7 @@ const beside = { duplicates: [{ saleId: DUPLICATE, isChargedBack: false }] }
 const chargedBack = { duplicates: [{ saleId: DUPLICATE, isChargedBack: true }] }
 const doubt = (changes: Partial<Reconciliation>) => aDoubt(NOW - 10_000, { nextAtMs: NOW, ...changes })
 const voided = (times: number, saleId: string | null = DUPLICATE): Partial<PaymentProgress> => ({
-  voids: { times, lastMs: NOW - 9 * DAY_MS, saleId, ofOthers: [] }
+  voids: [{ times, lastMs: NOW - 9 * DAY_MS, saleId }]
 })
 
 /** Takes the event, and the same answer as long as it is asked for. */
@@ -82,13 +82,13 @@ describe('a duplicate that is not voided', () => {
       { status: 'captured', effect: 'query', reviewReason: 'duplicate_sale' }
     ],
     'takes over a chargeback of its own sale while the next void of the duplicate is not due': [
-      inStatus('captured', { voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] } }),
+      inStatus('captured', { voids: [{ times: 1, lastMs: NOW, saleId: DUPLICATE }] }),
       found('captured', { isChargedBack: true }, beside),
       { status: 'charged_back' }
     ],
     'goes on looking while the next void of the duplicate is not due': [
       inStatus('captured', {
-        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] },
+        voids: [{ times: 1, lastMs: NOW, saleId: DUPLICATE }],
         verification: { sinceMs: NOW - DAY_MS, attempts: 3, nextAtMs: NOW, reported: 'change' }
       }),
       found('captured', {}, beside),
@@ -105,12 +105,10 @@ describe('a duplicate that is not voided', () => {
     'is not voided again after another one was': [
       inStatus('captured', {
         reviewReason: 'duplicate_sale',
-        voids: {
-          times: 1,
-          lastMs: NOW - DAY_MS,
-          saleId: 'sale-3',
-          ofOthers: [{ times: 6, lastMs: NOW - DAY_MS, saleId: DUPLICATE }]
-        }
+        voids: [
+          { times: 1, lastMs: NOW - DAY_MS, saleId: 'sale-3' },
+          { times: 6, lastMs: NOW - DAY_MS, saleId: DUPLICATE }
+        ]
       }),
       found('captured', {}, beside),
       { effect: null }
@@ -148,7 +146,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ],
     'are over when the network says that it is too late': [
       inStatus('captured', {
-        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] },
+        voids: [{ times: 1, lastMs: NOW, saleId: DUPLICATE }],
         reviewReason: 'duplicate_sale'
       }),
       { type: 'REJECTED', code: '101', isTooLate: true },
@@ -167,7 +165,7 @@ const tables: Readonly<Record<string, Rows>> = {
       inStatus('pre_authorized', {
         mode: 'manual',
         expiresAtMs: NOW - 1,
-        voids: { times: 1, lastMs: NOW, saleId: DUPLICATE, ofOthers: [] }
+        voids: [{ times: 1, lastMs: NOW, saleId: DUPLICATE }]
       }),
       found('authorised', { capturedCents: 0 }, beside),
       { status: 'expired', phase: 'releasing', effect: null, wake: 2_000 }
@@ -235,7 +233,7 @@ const tables: Readonly<Record<string, Rows>> = {
     ],
     'is not passed over while the next void of its duplicate is not due': [
       inStatus('unknown', {
-        voids: { times: 1, lastMs: LATER, saleId: DUPLICATE, ofOthers: [] },
+        voids: [{ times: 1, lastMs: LATER, saleId: DUPLICATE }],
         reconciliation: doubt({ concluded: 'not_booked' })
       }),
       { ...found('captured', {}, beside), nowMs: LATER },

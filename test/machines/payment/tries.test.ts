@@ -167,7 +167,7 @@ describe('the hold of an expired payment whose void is refused', () => {
       ...expired,
       status: 'expired',
       phase: 'releasing',
-      voids: { times: 1, lastMs: NOW, saleId: null, ofOthers: [] }
+      voids: [{ times: 1, lastMs: NOW, saleId: null }]
     } as const
     let payment = aPayment({ terms: { captureMode: 'manual' }, progress: releasing })
     const take = (event: PaymentEvent): Effect | null => {

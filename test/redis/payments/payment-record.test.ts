@@ -74,7 +74,10 @@ const full: Payment = {
       verification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
       reviewReason: 'figures_differ',
       authorizedCents: 8,
-      voids: { times: 9, lastMs: 10, saleId: 'sale-2', ofOthers: [{ times: 1, lastMs: 2, saleId: 'sale-3' }] }
+      voids: [
+        { times: 9, lastMs: 10, saleId: 'sale-2' },
+        { times: 1, lastMs: 2, saleId: 'sale-3' }
+      ]
     }
   }),
   version: 7,

@@ -46,7 +46,7 @@ const pending: Payment = {
     verification: null,
     reviewReason: null,
     authorizedCents: null,
-    voids: null
+    voids: []
   },
   history: []
 }
@@ -90,7 +90,7 @@ const refunding: Payment = {
     verification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'change' },
     reviewReason: 'figures_differ',
     authorizedCents: null,
-    voids: null
+    voids: []
   },
   history: [
     { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },
