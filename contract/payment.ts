@@ -4,8 +4,8 @@
  *
  * A link in a description leads to another page of docs/; the OpenAPI documents keep its text only.
  */
-import { declineFailures, declineSentence } from '../machines/decline-messages.js'
-import { type Decline, declineOf, declineReasons } from '../machines/declines.js'
+import { declineSentence } from '../machines/decline-messages.js'
+import { type Decline, declineOf, declineReasons, isDecline } from '../machines/declines.js'
 import {
   CURRENCY,
   type Environment,
@@ -191,5 +191,5 @@ function presentError(
   decline: Decline | null
 ): Shown<typeof paymentFailureSchema> {
   const error = presentFailure(shownFailureOf(code, terms))
-  return decline !== null && declineFailures.includes(code) ? { ...error, message: declineSentence(decline) } : error
+  return decline !== null && isDecline(code) ? { ...error, message: declineSentence(decline) } : error
 }

@@ -3,10 +3,6 @@
  * not told of a lost or stolen card, or of a suspicion: the person at the page may not be its holder.
  */
 import type { Decline, DeclineReason } from './declines.js'
-import type { FailureCode } from './model.js'
-
-/** What a payment that the issuer declined ends with. */
-export const declineFailures: readonly FailureCode[] = ['card_declined', 'card_expired']
 
 export interface DeclineMessage {
   readonly why: string

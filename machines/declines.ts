@@ -5,7 +5,7 @@
  * card there, and "not permitted for this card" in production. Source: the acquirer's list of return codes after the rules
  * of ABECS for all Brazilian brands, which call a decline reversible or not. docs/DECLINES.md is made from this table.
  */
-import type { Environment } from './model.js'
+import type { Environment, FailureCode } from './model.js'
 
 export const declineReasons = [
   'insufficient_funds',
@@ -148,4 +148,14 @@ export function plainCode(code: string): string {
 
 function nameOf(column: Column, code: string): string {
   return `${column} ${plainCode(code)}`
+}
+
+/** What a payment ends with that the issuer declined for this reason. */
+export function failureOfDecline({ reason }: Pick<Decline, 'reason'>): 'card_declined' | 'card_expired' {
+  return reason === 'expired_card' ? 'card_expired' : 'card_declined'
+}
+
+/** Whether an issuer declined. */
+export function isDecline(code: FailureCode | null): boolean {
+  return code === 'card_declined' || code === 'card_expired'
 }

@@ -4,7 +4,7 @@
  */
 import { isExpired } from '../../machines/card-brands.js'
 import type { CardSource } from '../../machines/commands.js'
-import type { Decline, DeclineReason } from '../../machines/declines.js'
+import { type Decline, type DeclineReason, failureOfDecline } from '../../machines/declines.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import { declineUnsent } from '../../machines/stored-card-retries.js'
 import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
@@ -73,7 +73,7 @@ function cardExpired(): ServiceError {
 
 /** A card network forbids to send it: this card was refused for good, or too often. */
 function declinedUnsent(decline: Decline): ServiceError {
-  return new ServiceError(decline.reason === 'expired_card' ? 'card_expired' : 'card_declined', presentDecline(decline))
+  return new ServiceError(failureOfDecline(decline), presentDecline(decline))
 }
 
 /** Seals the CVV that came with a stored card, for the worker that will pay with it. */

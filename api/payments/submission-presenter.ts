@@ -2,8 +2,8 @@
 import type { Shown } from '../../contract/answer-fields.js'
 import { type paymentSchema, presentPayment } from '../../contract/payment.js'
 import type { CommandResult } from '../../machines/commands.js'
-import { declineFailures, declineSentence } from '../../machines/decline-messages.js'
-import { type Decline, declineOf } from '../../machines/declines.js'
+import { declineSentence } from '../../machines/decline-messages.js'
+import { type Decline, declineOf, isDecline } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { shownFailureOf } from '../../machines/model.js'
 import { rejectionCodeOf } from '../../machines/status-change.js'
@@ -73,7 +73,7 @@ export async function whyFailed(
 ): Promise<FailureDetails> {
   if (submission.kind !== 'finished' || submission.result.kind !== 'failed') return {}
   const { code } = submission.result
-  if (!declineFailures.includes(code) && code !== 'provider_rejected') return {}
+  if (!isDecline(code) && code !== 'provider_rejected') return {}
   const { id, merchantId, card } = submission.terms
   const payment = await payments.read(merchantId, id).catch((error: unknown) => {
     if (isRedisUnusable(error)) return null

@@ -1,5 +1,5 @@
 /** How the operation of a payment begins and changes, and why it failed. A refund is in the list of refunds, too. Pure. */
-import { declineOf } from '../declines.js'
+import { declineOf, failureOfDecline } from '../declines.js'
 import {
   type FailureCode,
   isOpen,
@@ -103,6 +103,5 @@ function isCaptureOfCreate({ captureMode }: PaymentTerms, { kind }: Operation): 
 
 /** The same code means the same, whether the network answered at once or when it was asked. */
 function declinedAs({ card }: PaymentTerms, code: string | null, { environment }: Policy): FailureCode {
-  const isExpired = code !== null && declineOf(card.brand, code, environment).reason === 'expired_card'
-  return isExpired ? 'card_expired' : 'card_declined'
+  return code === null ? 'card_declined' : failureOfDecline(declineOf(card.brand, code, environment))
 }

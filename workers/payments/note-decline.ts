@@ -1,4 +1,5 @@
 /** Notes that a stored card was declined, so that `api` refuses it unsent where card networks forbid another try. */
+import { isDecline } from '../../machines/declines.js'
 import type { Payment } from '../../machines/model.js'
 import { paymentKeyOf } from '../../redis/keys.js'
 import { warnRateLimited } from '../../runtime/log.js'
@@ -10,8 +11,7 @@ import type { WorkerDeps } from './worker-deps.js'
  */
 export async function noteDecline({ terms, progress }: Payment, deps: WorkerDeps): Promise<void> {
   const { merchantId, card, id } = terms
-  const isDeclined = progress.error === 'card_declined' || progress.error === 'card_expired'
-  if (progress.status !== 'failed' || !isDeclined || card.cardId === null) return
+  if (progress.status !== 'failed' || !isDecline(progress.error) || card.cardId === null) return
   const decline = { paymentKey: paymentKeyOf(id), code: progress.declinedCode ?? '' }
   await deps.cardDeclines.note(merchantId, card.cardId, decline, deps.clock.now()).catch((error: unknown) => {
     warnRateLimited(deps.log, { err: error, payment_id: id }, 'a decline of a stored card could not be noted')
