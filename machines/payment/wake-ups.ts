@@ -1,5 +1,5 @@
 /** The wake-ups of a payment: when a command is due that no request asks for. One at rest needs none, except after a restore. Pure. */
-import { isOpen, type Payment, type PaymentProgress } from '../model.js'
+import { isOpen, lastChangeMs, type Payment, type PaymentProgress } from '../model.js'
 import type { PaymentEvent } from './events.js'
 import { hasTag, isInFlight } from './machine.js'
 import type { Policy } from './policy.js'
@@ -24,6 +24,12 @@ export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): Wake
   if (wake.reconcileAtMs !== null) return wake
   const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
   return { ...wake, reconcileAtMs }
+}
+
+/** Whether the payment has a wake-up, whenever it is. */
+export function needsWakeUp(payment: Payment, policy: Policy): boolean {
+  const { expiryAtMs, reconcileAtMs } = wakeTimes(payment, lastChangeMs(payment), policy)
+  return expiryAtMs !== null || reconcileAtMs !== null
 }
 
 /** The same, but null while a call is in flight. */

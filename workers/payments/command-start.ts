@@ -21,23 +21,29 @@ export interface Turn {
  * the payment as begun, and for no other. Null: there is nothing left to do, or another worker has the command.
  */
 export async function startOf(entry: CommandEntry, deps: WorkerDeps): Promise<Turn | null> {
-  for (let read = entry; ; read = { ...entry, newRecord: null }) {
-    const start = await loadPaymentAndEvent(read, deps)
-    if (start !== null && isFoundInFlight(entry, start.event) && (await hasCommand(start.payment, entry, deps)))
-      return null
-    if (start === null || (start.event.type !== 'AUTHORISE' && start.event.type !== 'OVERDUE')) return start
+  let start = await loadPaymentAndEvent(entry, deps)
+  for (;;) {
+    if (start === null) return null
+    if (isFoundInFlight(entry, start.event) && (await hasCommand(start.payment, entry, deps))) return null
+    if (start.event.type !== 'AUTHORISE' && start.event.type !== 'OVERDUE') return start
     const begun = await deps.commits.begin(entry, start.payment.version)
     if (begun === 'begun') return start
     if (begun === 'begun_before') return { ...start, event: { type: 'RESUMED', nowMs: start.event.nowMs } }
     if (begun === 'taken_over') return null
+    start = await loadPaymentAndEvent(asChanged(entry), deps)
   }
+}
+
+/** The command without the new payment that came with it: another worker has changed that. */
+function asChanged(entry: CommandEntry): CommandEntry {
+  return { ...entry, newRecord: null }
 }
 
 /** Whether the call that a wake-up found in flight is the work of another command. */
 async function hasCommand(payment: Payment, wakeUp: CommandEntry, { queue }: WorkerDeps): Promise<boolean> {
   const all = await queue.commandsOf(wakeUp)
-  const place = all.findIndex(({ entryId }) => entryId === wakeUp.entryId)
-  return all.some((other, index) => index !== place && isOfCall(other, payment, index < place))
+  const own = all.findIndex(({ entryId }) => entryId === wakeUp.entryId)
+  return all.some((other, index) => index !== own && isOfCall(other, payment, index < own))
 }
 
 /** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
@@ -68,7 +74,7 @@ export async function startAfterConflict(
   isOutcome: boolean,
   deps: WorkerDeps
 ): Promise<Turn | null> {
-  if (!isOutcome) return await startOf({ ...entry, newRecord: null }, deps)
+  if (!isOutcome) return await startOf(asChanged(entry), deps)
   const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the payment is reconciled')

@@ -31,7 +31,7 @@ export interface ReconcilingOptions {
 
 type Absence = Exclude<QueryOutcome, { kind: 'found' }>
 
-/** The same network, with an `authorise` that notes known sales, and a `query` that asks for one. */
+/** The same network: `authorise` notes known sales, `query` asks for one, and the answers to it and to `void` set the pace. */
 export function createReconcilingNetwork(network: CardNetwork, options: ReconcilingOptions): CardNetwork {
   const { knownSales, pace, account, onUnconfirmed, clock, log } = options
   let rememberedAtMs = Number.NEGATIVE_INFINITY
@@ -91,8 +91,8 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     },
     async query(orderId, lease) {
       const answer = await network.query(orderId, lease)
-      const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, lease) : answer
       if (answer.kind === 'no_answer') return answer
+      const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, lease) : answer
       const outcome = judged.kind === 'found' ? await readVoided(orderId, judged) : judged
       await noteOn(pace, outcome)
       return outcome

@@ -10,7 +10,7 @@ import { type Decision, decide } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isInFlight } from '../../machines/payment/machine.js'
 import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
-import { type WakeTimes, wakeTimes } from '../../machines/payment/wake-ups.js'
+import { needsWakeUp, wakeTimes } from '../../machines/payment/wake-ups.js'
 import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
 import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
@@ -26,8 +26,6 @@ import { policyFor } from './worker-deps.js'
 
 /** Bounds a loop: no path of the chart needs more than 12 turns. Without locks each conflict with another worker costs two more. */
 const TURNS_MAX = 60
-
-const NO_WAKE_UP: WakeTimes = { expiryAtMs: null, reconcileAtMs: null }
 
 type Taken = Extract<Decision, { kind: 'taken' }>
 
@@ -124,9 +122,7 @@ function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
 async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void> {
   if (entry.command.kind !== 'wake') return await recorder.finish()
   const payment = await deps.payments.load(entry.partition, entry.paymentKey)
-  const { expiryAtMs, reconcileAtMs } =
-    payment === null ? NO_WAKE_UP : wakeTimes(payment, 0, policyFor(entry.partition, deps))
-  if (expiryAtMs !== null || reconcileAtMs !== null) return await recorder.finish()
+  if (payment !== null && needsWakeUp(payment, policyFor(entry.partition, deps))) return await recorder.finish()
   await deps.commits.endWakeUp(entry, payment?.version ?? null)
 }
 
