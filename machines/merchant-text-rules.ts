@@ -1,4 +1,5 @@
 /** Which texts a merchant sets on a create and reads back, and what is true of each. */
+
 /** What may name the buyer is erased with the buyer. Events are not, so none of them says it. */
 type MerchantTextRule =
   | { readonly mayNameBuyer: true; readonly isInEvents: false }

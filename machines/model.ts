@@ -1,5 +1,5 @@
 /**
- * The types of the domain: a payment, its terms and its progress. Pure data, no behaviour.
+ * The types of the domain: a payment, its terms and its progress, and the questions that their fields answer.
  *
  * Amounts are cents, times are ms since the epoch. Sources: docs/API.md#the-payment, docs/PAYMENTS.md.
  */

@@ -1,5 +1,5 @@
 /**
- * Everything that can happen to a payment. Commands come from merchants, timers and the network's notifications;
+ * Everything that can happen to a payment. Commands come from merchants, timers, operators and the network's notifications;
  * outcomes are what calls to the network meant. `nowMs` travels with each event: machines have no clock.
  *
  * `PaymentEvent` is what `decide` is given. classify.ts compares it with the payment and makes the `LifecycleEvent`

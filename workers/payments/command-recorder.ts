@@ -1,11 +1,11 @@
 /**
- * Measures what one command waits for: as metrics, as steps of its trace, and as sums that travel with its reply
- * (redis/commands/replies.ts).
+ * Commits, finishes and refuses for one command, and measures what it waits for: as metrics, as steps of its trace, and as sums
+ * that travel with its reply (redis/commands/replies.ts).
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
-import { paymentIdOfKey } from '../../redis/keys.js'
+import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import type { Commit, CommitOutcome } from '../../redis/payments/commits.js'
 import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
@@ -66,10 +66,11 @@ export class CommandRecorder {
   }
 
   /** Writes a decision, and counts it. */
-  async commit(write: Write, partition: number): Promise<CommitOutcome> {
+  async commit(write: Write): Promise<CommitOutcome> {
     const { commits, metrics, policy, log } = this.#deps
     const times = this.#times()
     const traceparent = this.#step.isRecorded ? this.#step.traceparent : null
+    const partition = partitionOfPayment(write.payment.terms.id)
     const written = await timed(
       () => commits.commit({ ...write, times, traceparent }, partition),
       answer => answer,

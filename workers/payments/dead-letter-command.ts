@@ -62,11 +62,8 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps, recorder: Comma
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, operationResult } = decision
   const wake = wakeTimes(decision.payment, nowMs, policy)
-  const written = await recorder.commit(
-    { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null },
-    entry.partition
-  )
-  return written === 'committed'
+  const write = { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null }
+  return (await recorder.commit(write)) === 'committed'
 }
 
 type Owed = Pick<DeadLetterDetails, 'wakeAtMs' | 'result'>

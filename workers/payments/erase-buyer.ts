@@ -19,7 +19,7 @@ export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun)
       onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
       const wake = wakeTimes(erased, nowMs, policyFor(entry.partition, deps))
-      const written = await recorder.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
+      const written = await recorder.commit({ ...write, wake, ends: null, begins: entry })
       if (written === 'version_conflict') continue
       if (written !== 'committed') return
     }

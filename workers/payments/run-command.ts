@@ -141,7 +141,7 @@ async function finishRefused(code: RefusalCode, turn: Turn, run: CommandRun): Pr
 async function commitSurely(write: Write, run: CommandRun): Promise<CommitOutcome> {
   for (let tries = 0; ; tries++) {
     try {
-      const written = await run.recorder.commit(write, run.entry.partition)
+      const written = await run.recorder.commit(write)
       run.onBegin()
       return written === 'version_conflict' && tries > 0 && (await isStored(write.payment, run)) ? 'committed' : written
     } catch (error) {

@@ -115,7 +115,7 @@ describe('the figures of a command', () => {
     }
     recorder.hasLock()
     await recorder.call('capture', () => later({ kind: 'approved' }))
-    await recorder.commit({ payment, ends: null } as unknown as Write, 0)
+    await recorder.commit({ payment, ends: null } as unknown as Write)
 
     const [times] = sent
     expect(times?.queueMs).to.be.at.least(2_000)
@@ -137,8 +137,8 @@ describe('the figures of a command', () => {
     const payment = aPayment()
     const entry = anEntry(payment, { entryId: `${Date.now()}-0`, correlationId: 'c' })
     const recorder = new CommandRecorder(entry, deps)
-    await recorder.commit({ payment, statusBefore: 'pending', ends: null } as unknown as Write, 0)
-    await recorder.commit({ payment, statusBefore: 'pending', ends: entry } as unknown as Write, 0)
+    await recorder.commit({ payment, statusBefore: 'pending', ends: null } as unknown as Write)
+    await recorder.commit({ payment, statusBefore: 'pending', ends: entry } as unknown as Write)
     const [[fields, sentence] = [], ...others] = logged
     expect([sentence, others]).to.deep.equal(['a payment changed', []])
     expect(fields).to.include({
