@@ -4,9 +4,9 @@
 import {
   authorise,
   captureSale,
+  listContradiction,
+  listForReview,
   queryNetwork,
-  review,
-  reviewContradiction,
   voidDuplicate,
   voidLateSale
 } from './effects.js'
@@ -79,11 +79,11 @@ export const unknown = inDoubt({
       description: 'Unknown to the network for the whole horizon: it never arrived.'
     },
     DUPLICATE_SALE: {
-      actions: ['noteReferences', review('duplicate_sale'), voidDuplicate],
+      actions: ['noteReferences', listForReview('duplicate_sale'), voidDuplicate],
       description: 'More than one sale: void the duplicate first.'
     },
     CONTRADICTED: {
-      actions: ['noteReferences', 'reconcileLater', reviewContradiction],
+      actions: ['noteReferences', 'reconcileLater', listContradiction],
       description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
     },
     RESOLVED_AS_BOOKED: [
@@ -136,12 +136,12 @@ export const failed = inDoubt({
     SALE_GONE: { target: '.settled', actions: 'endDoubt', description: 'There is no sale, or nothing is charged.' },
     LATE_SALE: {
       target: '.watched',
-      actions: ['noteReferences', 'reconcileLater', review('sale_after_failure'), voidLateSale],
+      actions: ['noteReferences', 'reconcileLater', listForReview('sale_after_failure'), voidLateSale],
       description: 'A sale turned up late: void it.'
     },
     DUPLICATE_SALE: {
       target: '.watched',
-      actions: ['reconcileLater', review('sale_after_failure'), voidDuplicate],
+      actions: ['reconcileLater', listForReview('sale_after_failure'), voidDuplicate],
       description: 'There is another sale that is live: void it.'
     }
   }

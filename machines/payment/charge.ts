@@ -2,7 +2,7 @@
  * Captured money, its refunds, and what the network reports about it later:
  * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
  */
-import { queryNetwork, refundSale, review } from './effects.js'
+import { listForReview, queryNetwork, refundSale } from './effects.js'
 import { amountCorrection, operation, verifiable } from './state-blocks.js'
 
 const toRefunding = {
@@ -20,12 +20,12 @@ const toChargedBack = {
 
 /** The status stays: it shows the merchant's own refunds only. */
 const externalRefund = {
-  actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
+  actions: ['noteVoidedElsewhere', listForReview('figures_differ'), queryNetwork],
   description: 'Refunded outside this service: note it, list the payment for manual review, and query again.'
 } as const
 
 const refundReversal = {
-  actions: ['noteRefundReversed', review('figures_differ'), queryNetwork],
+  actions: ['noteRefundReversed', listForReview('figures_differ'), queryNetwork],
   description: 'The network reversed a refund: take that over, list the payment for manual review, and query again.'
 } as const
 

@@ -54,12 +54,12 @@ export const voidLateSale = {
 } as const
 
 /** Lists the payment for manual review. */
-export function review<Reason extends ReviewReason>(reason: Reason) {
+export function listForReview<Reason extends ReviewReason>(reason: Reason) {
   return { type: 'listForReview', params: { reason } } as const
 }
 
 /** The same, for the reason that the record gives. */
-export const reviewContradiction = {
+export const listContradiction = {
   type: 'listForReview',
   params: ({ event }: PaymentArgs): { reason: ReviewReason } => ({
     reason: event.type === 'CONTRADICTED' ? event.reason : 'figures_differ'

@@ -2,7 +2,7 @@
  * An authorised amount until it is captured, voided, or out of time:
  * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
  */
-import { captureSale, queryNetwork, review, voidSale } from './effects.js'
+import { captureSale, listForReview, queryNetwork, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
 import { amountCorrection, inDoubt, operation, verifiable } from './state-blocks.js'
 
@@ -38,7 +38,7 @@ export const preAuthorized = verifiable({
     },
     SALE_CAPTURED: {
       target: 'captured',
-      actions: ['noteCaptured', 'verifyChargeback', review('figures_differ')],
+      actions: ['noteCaptured', 'verifyChargeback', listForReview('figures_differ')],
       description: 'Captured without us: the record counts. List the payment for manual review.'
     },
     SALE_GONE: [
@@ -50,7 +50,7 @@ export const preAuthorized = verifiable({
       },
       {
         target: 'canceled',
-        actions: ['noteCanceled', 'endVerification', review('figures_differ')],
+        actions: ['noteCanceled', 'endVerification', listForReview('figures_differ')],
         description: 'Voided without us: the record counts. List the payment for manual review.'
       }
     ],
@@ -58,13 +58,13 @@ export const preAuthorized = verifiable({
     CONTRADICTED: {
       guard: 'isDue',
       target: 'expired.released',
-      actions: ['endVerification', review('figures_differ')],
+      actions: ['endVerification', listForReview('figures_differ')],
       description: 'Denied after all, and the window is over: there is no hold. List the payment for manual review.'
     },
     POISONED: {
       guard: 'isDue',
       target: 'expired',
-      actions: ['releaseLater', review('poisoned')],
+      actions: ['releaseLater', listForReview('poisoned')],
       description: 'The window is over, and the query failed too often: void the hold when it is clear how it stands.'
     }
   }
@@ -110,12 +110,12 @@ export const capturing = operation('The capture is in progress.', {
       OPERATION_NOT_BOOKED: notBooked,
       SALE_GONE: {
         target: '#payment.canceled',
-        actions: ['noteCanceled', 'fail', review('figures_differ')],
+        actions: ['noteCanceled', 'fail', listForReview('figures_differ')],
         description: 'The network voided the sale without a request from us.'
       },
       SALE_DENIED: {
         target: '#payment.canceled',
-        actions: ['noteCanceled', 'fail', 'scheduleVerification', review('figures_differ')],
+        actions: ['noteCanceled', 'fail', 'scheduleVerification', listForReview('figures_differ')],
         description: 'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
       }
     }
@@ -150,12 +150,12 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
       OPERATION_NOT_BOOKED: notBooked,
       SALE_CAPTURED: {
         target: '#payment.captured',
-        actions: ['noteCaptured', 'fail', 'verifyChargeback', review('figures_differ')],
+        actions: ['noteCaptured', 'fail', 'verifyChargeback', listForReview('figures_differ')],
         description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
       },
       SALE_DENIED: {
         target: '#payment.canceled',
-        actions: ['noteCanceled', 'succeed', 'scheduleVerification', review('figures_differ')],
+        actions: ['noteCanceled', 'succeed', 'scheduleVerification', listForReview('figures_differ')],
         description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
       }
     }
@@ -201,11 +201,11 @@ export const expired: PaymentState = {
         },
         SALE_CAPTURED: {
           target: '#payment.captured',
-          actions: ['noteCaptured', 'endDoubt', 'scheduleVerification', review('figures_differ')],
+          actions: ['noteCaptured', 'endDoubt', 'scheduleVerification', listForReview('figures_differ')],
           description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
         },
         POISONED: {
-          actions: ['beginReleaseDoubt', review('poisoned')],
+          actions: ['beginReleaseDoubt', listForReview('poisoned')],
           description:
             'Delivered too often: the void may have been sent, reconcile. List the payment for manual review.'
         }

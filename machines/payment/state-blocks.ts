@@ -4,7 +4,7 @@
  * `operation` is a status with the phases `sending` and `reconciling`. A state's own transitions are asked first; one
  * without a condition replaces the block's.
  */
-import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effects.js'
+import { listContradiction, listForReview, queryNetwork, voidDuplicate } from './effects.js'
 import type { PaymentState, PaymentTag } from './setup.js'
 
 /**
@@ -21,22 +21,22 @@ const verification = {
   RECORD_LAGS: { actions: 'verifyLater', description: 'The record may be behind: verify later.' },
   NO_ANSWER: { actions: 'verifyLater', description: 'The network does not answer: verify later.' },
   CONTRADICTED: {
-    actions: ['endVerification', reviewContradiction],
+    actions: ['endVerification', listContradiction],
     description: 'The record contradicts the payment: list it for manual review.'
   },
   DUPLICATE_SALE: {
-    actions: ['verifyLater', review('duplicate_sale'), voidDuplicate],
+    actions: ['verifyLater', listForReview('duplicate_sale'), voidDuplicate],
     description: 'There is a second sale: void it, and list the payment for manual review.'
   },
   POISONED: {
-    actions: ['verifyLater', review('poisoned')],
+    actions: ['verifyLater', listForReview('poisoned')],
     description: 'The query failed too often: verify later, and list the payment for manual review.'
   }
 } as const
 
 /** What a correction by the record does, wherever it leads. */
 export const amountCorrection = {
-  actions: ['noteCorrection', review('figures_differ'), queryNetwork],
+  actions: ['noteCorrection', listForReview('figures_differ'), queryNetwork],
   description:
     'Another amount was authorised or captured: take it over, list the payment for manual review, and query again.'
 } as const
@@ -55,7 +55,7 @@ const noOutcome = (target: 'reconciling' | 'unknown') => ({
   },
   POISONED: {
     target,
-    actions: ['beginDoubt', review('poisoned')],
+    actions: ['beginDoubt', listForReview('poisoned')],
     description: 'Delivered too often: reconcile, and list the payment for manual review.'
   }
 })
@@ -65,11 +65,11 @@ const reconciliation = {
   RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
   CONTRADICTED: {
-    actions: ['reconcileLater', reviewContradiction],
+    actions: ['reconcileLater', listContradiction],
     description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
   },
   POISONED: {
-    actions: ['reconcileLater', review('poisoned')],
+    actions: ['reconcileLater', listForReview('poisoned')],
     description: 'The query failed too often: reconcile again later, and list the payment for manual review.'
   }
 } as const
@@ -114,7 +114,7 @@ const earlierTryInDoubt = {
 
 /** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
 const duplicateFirst = {
-  actions: ['reconcileLater', review('duplicate_sale'), voidDuplicate],
+  actions: ['reconcileLater', listForReview('duplicate_sale'), voidDuplicate],
   description: 'There is a second sale: void it first, and list the payment for manual review.'
 } as const
 
