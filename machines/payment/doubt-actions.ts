@@ -1,6 +1,6 @@
 /**
  * What is not known for certain, and when the network is queried about it: doubts about operations, and what is to be
- * verified. Each export is an action of the chart, by its name (setup.ts). Pure.
+ * verified. Each export is an action of the chart, by its name (chart-setup.ts). Pure.
  */
 import type { Reconciliation, Verification } from '../model.js'
 import { authorizedCentsOf, saleOf } from './amounts.js'

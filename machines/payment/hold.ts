@@ -2,8 +2,9 @@
  * An authorised amount until it is captured, voided, or out of time:
  * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
  */
+
+import type { PaymentState } from './chart-setup.js'
 import { captureSale, listForReview, queryNetwork, voidSale } from './effects.js'
-import type { PaymentState } from './setup.js'
 import { amountCorrection, inDoubt, operation, verifiable } from './state-blocks.js'
 
 export const preAuthorized = verifiable({

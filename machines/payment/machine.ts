@@ -10,8 +10,8 @@ import type { AnyStateNode } from 'xstate'
 import type { PaymentPlace } from '../model.js'
 import { failed, pending, unknown } from './authorisation.js'
 import { captured, chargedBack, partiallyRefunded, refunded, refunding } from './charge.js'
+import { type PaymentTag, paymentSetup } from './chart-setup.js'
 import { canceled, cancelling, capturing, expired, preAuthorized } from './hold.js'
-import { type PaymentTag, paymentSetup } from './setup.js'
 
 export const paymentMachine = paymentSetup.createMachine({
   id: 'payment',

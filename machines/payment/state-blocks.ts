@@ -4,8 +4,9 @@
  * `operation` is a status with the phases `sending` and `reconciling`. A state's own transitions are asked first; one
  * without a condition replaces the block's.
  */
+
+import type { PaymentState, PaymentTag } from './chart-setup.js'
 import { listContradiction, listForReview, queryNetwork, voidDuplicate } from './effects.js'
-import type { PaymentState, PaymentTag } from './setup.js'
 
 /**
  * A notification may be lost, late or false: the network is queried, and the acquirer's record counts. What the record

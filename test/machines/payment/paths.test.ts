@@ -11,12 +11,12 @@ import {
   type Refund
 } from '../../../machines/model.js'
 import { refundableCents } from '../../../machines/payment/amounts.js'
+import type { PaymentTag } from '../../../machines/payment/chart-setup.js'
 import { classify } from '../../../machines/payment/classify.js'
 import { decide } from '../../../machines/payment/decide.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { hasTag, isInFlight, paymentMachine } from '../../../machines/payment/machine.js'
-import type { PaymentTag } from '../../../machines/payment/setup.js'
 import { wakeAtMs } from '../../../machines/payment/wake-ups.js'
 import { examplePolicy } from '../../../scripts/docs/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/docs/payment-paths/payment-examples.js'
