@@ -130,7 +130,7 @@ const REPORTED_BY_WEIGHT: readonly Verification['reported'][] = ['own', 'change'
 
 /**
  * An operation that the network refused is compared with the record twice, soon and at the horizon: the network may have
- * done other than it answered. The looks of an earlier change do not reach the horizon of this operation. Those of a
+ * done other than it answered. The comparisons of an earlier change do not reach the horizon of this operation. Those of a
  * chargeback or a denied refund go on until the record shows it.
  */
 export const confirmLater: Change = ({ context: { facts, policy }, event }) => {
@@ -141,7 +141,7 @@ export const confirmLater: Change = ({ context: { facts, policy }, event }) => {
   if (isNotSent || reported === 'chargeback' || reported === 'denied_refund') return {}
   const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && !isSeenByOperator(event)
   const afterMs = policy.notFoundHorizonMs * (isByRecord ? 1 : CONFIRM_AFTER_HORIZONS)
-  // The look that follows one that agrees is at the horizon.
+  // The comparison that follows one that agrees is at the horizon.
   return { verification: { sinceMs: nowMs, attempts: 1, nextAtMs: Math.min(dueMs, nowMs + afterMs), reported } }
 }
 

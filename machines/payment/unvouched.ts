@@ -1,7 +1,7 @@
 /**
  * What is done with a payment whose data came back and may be older than what was done (decision 31). Pure.
  *
- * The acquirer's record is looked at first, and it counts: what it shows is adopted, and only what it lacks is sent.
+ * It is compared with the acquirer's record first, and that counts: what it shows is adopted, and only what it lacks is sent.
  */
 import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
 import type { LifecycleEvent, PaymentEvent } from './events.js'
@@ -54,7 +54,7 @@ export function isAcceptedBefore({ createdAtMs }: PaymentTerms, { unvouchedBefor
 }
 
 /** Whether an event begins an operation that may have been done already. Its call is not made: `unsentEvent` follows. */
-export function isLookedAtFirst(payment: Payment, event: PaymentEvent, policy: Policy): boolean {
+export function isComparedFirst(payment: Payment, event: PaymentEvent, policy: Policy): boolean {
   return (event.type === 'CAPTURE' || event.type === 'CANCEL') && isUnvouched(payment, policy)
 }
 
@@ -72,7 +72,7 @@ export function comparisonEvent({ progress }: Payment, nowMs: number): PaymentEv
 }
 
 /** When a payment that rests is compared once more (ms): no call of before can arrive any more. Null: it need not be. */
-export function lastLookAtMs(payment: Payment, policy: Policy): number | null {
+export function finalComparisonAtMs(payment: Payment, policy: Policy): number | null {
   if (!isUnvouched(payment, policy) || !hasTag(payment.progress, 'verifiable')) return null
   return policy.unvouchedBeforeMs + policy.notFoundHorizonMs
 }
@@ -82,5 +82,5 @@ export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, verification, reviewReason } = payment.progress
   if (isInFlight(payment.progress)) return false
   if (reviewReason !== null && lastChangeMs(payment) >= policy.unvouchedBeforeMs) return true
-  return lastLookAtMs(payment, policy) === null && reconciliation === null && verification === null
+  return finalComparisonAtMs(payment, policy) === null && reconciliation === null && verification === null
 }

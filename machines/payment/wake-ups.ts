@@ -3,7 +3,7 @@ import { isOpen, lastChangeMs, type Payment, type PaymentProgress } from '../mod
 import type { PaymentEvent } from './events.js'
 import { hasTag, isInFlight } from './machine.js'
 import type { Policy } from './policy.js'
-import { lastLookAtMs } from './unvouched.js'
+import { finalComparisonAtMs } from './unvouched.js'
 
 /** Longer than a call and its tries take. A payment that still waits for the outcome then is woken (ms). */
 export const CALL_MAX_MS = 600_000
@@ -22,7 +22,7 @@ export interface WakeTimes {
 export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): WakeTimes {
   const wake = openWakeTimes(payment.progress)
   if (wake.reconcileAtMs !== null) return wake
-  const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : lastLookAtMs(payment, policy)
+  const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : finalComparisonAtMs(payment, policy)
   return { ...wake, reconcileAtMs }
 }
 

@@ -9,7 +9,7 @@ import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { isInFlight } from '../../machines/payment/machine.js'
-import { isLookedAtFirst, unsentEvent } from '../../machines/payment/unvouched.js'
+import { isComparedFirst, unsentEvent } from '../../machines/payment/unvouched.js'
 import { needsWakeUp, wakeTimes } from '../../machines/payment/wake-ups.js'
 import { isRedisUnavailable, isWrongType } from '../../redis/connection/redis-errors.js'
 import { outagePauseMs } from '../../redis/connection/until-answered.js'
@@ -66,7 +66,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
   const { payment, event, isOutcome } = turn
   const { entry, deps, recorder, lease } = run
   const policy = policyFor(entry.partition, deps)
-  const isLookFirst = isLookedAtFirst(payment, event, policy)
+  const mustCompareFirst = isComparedFirst(payment, event, policy)
   const decision = decide(payment, event, policy)
   if (decision.kind === 'refused') {
     deps.inspection.decided(payment, event, decision)
@@ -86,7 +86,7 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
   deps.inspection.decided(payment, event, decision)
   if (effect === null) return null
   if (lease.isLost()) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
-  const outcome = isLookFirst ? unsentEvent(event.nowMs) : await perform(effect, decision.payment, run)
+  const outcome = mustCompareFirst ? unsentEvent(event.nowMs) : await perform(effect, decision.payment, run)
   return { payment: decision.payment, event: notBefore(event.nowMs, outcome), isOutcome: true }
 }
 

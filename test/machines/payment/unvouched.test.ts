@@ -8,7 +8,7 @@ import type { Policy } from '../../../machines/payment/policy.js'
 import {
   comparisonEvent,
   isCompared,
-  isLookedAtFirst,
+  isComparedFirst,
   isUnvouched,
   unsentEvent
 } from '../../../machines/payment/unvouched.js'
@@ -29,7 +29,7 @@ const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: KEY, nowMs: N
 
 /** What a worker does with a request: begins it, looks, and takes the record. */
 function looked(payment: Payment, asked: PaymentEvent, record: object, policy: Policy): Decision & { kind: 'taken' } {
-  expect(isLookedAtFirst(payment, asked, policy)).to.equal(true)
+  expect(isComparedFirst(payment, asked, policy)).to.equal(true)
   const begun = taken(payment, asked, policy)
   const looking = taken(begun.payment, unsentEvent(NOW), policy)
   expect(looking.effect).to.deep.equal({ kind: 'query' })
@@ -120,9 +120,9 @@ describe('an operation on a payment of unvouched data', () => {
 
   it('is an ordinary one when all data is vouched for, or the payment is younger than it', () => {
     const payment = old(inStatus('captured'))
-    expect(isLookedAtFirst(payment, refund, vouchedPolicy)).to.equal(false)
+    expect(isComparedFirst(payment, refund, vouchedPolicy)).to.equal(false)
     expect(isUnvouched(payment, JUST_NOW)).to.equal(true)
-    expect(isLookedAtFirst(payment, refund, { ...vouchedPolicy, unvouchedBeforeMs: CREATED_MS })).to.equal(false)
+    expect(isComparedFirst(payment, refund, { ...vouchedPolicy, unvouchedBeforeMs: CREATED_MS })).to.equal(false)
   })
 
   it('stays in doubt when the data came back while a refund was sent once more, and that try did nothing', () => {
@@ -143,7 +143,7 @@ describe('an operation on a payment of unvouched data', () => {
     const isFirstAfter = (nowMs: number): boolean => {
       const asked = old(inStatus('captured', { verification: ASKED }))
       const shown = { nowMs, ...found('captured') } as PaymentEvent
-      return isLookedAtFirst(taken(asked, shown, JUST_NOW).payment, refund, JUST_NOW)
+      return isComparedFirst(taken(asked, shown, JUST_NOW).payment, refund, JUST_NOW)
     }
     expect([isFirstAfter(NOW + HORIZON_MS - 1), isFirstAfter(NOW + HORIZON_MS)]).to.deep.equal([true, false])
   })
@@ -229,7 +229,7 @@ describe('the time from which data that came back is vouched for', () => {
 
   for (const event of ['NOTHING_NEW', 'CONTRADICTED', 'REFUNDED_EXTERNALLY', 'OPERATION_BOOKED']) {
     it(`is that of ${event}: a refund is sent`, () => {
-      expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(false)
+      expect(isComparedFirst(comparedAt(event), refund, LONG_AGO)).to.equal(false)
     })
   }
 
@@ -239,19 +239,19 @@ describe('the time from which data that came back is vouched for', () => {
   ]
   for (const event of uncompared) {
     it(`is not that of ${event}: a refund is looked for first`, () => {
-      expect(isLookedAtFirst(comparedAt(event), refund, LONG_AGO)).to.equal(true)
+      expect(isComparedFirst(comparedAt(event), refund, LONG_AGO)).to.equal(true)
     })
   }
 
   it('is not that of what an operator has seen', () => {
     const concluded = comparedAt('OPERATION_BOOKED', 'an operator has seen it')
-    expect(isLookedAtFirst(concluded, refund, LONG_AGO)).to.equal(true)
+    expect(isComparedFirst(concluded, refund, LONG_AGO)).to.equal(true)
   })
 
   it('is not moved by the erasure of the buyer, which leaves the look at the horizon as it was', () => {
     const erased = withoutBuyer(old(inStatus('captured')), NOW + DAY_MS)
     if (erased === null) throw new Error('the buyer was not erased')
-    expect(isLookedAtFirst(erased, { ...refund, nowMs: NOW + DAY_MS }, LONG_AGO)).to.equal(true)
+    expect(isComparedFirst(erased, { ...refund, nowMs: NOW + DAY_MS }, LONG_AGO)).to.equal(true)
     expect(wakeTimes(erased, NOW + DAY_MS, LONG_AGO).reconcileAtMs).to.equal(NOW)
   })
 
