@@ -1,4 +1,7 @@
-/** What the API, timers, notifications of the network and operators ask of the payments workers. The words travel through the command streams. */
+/**
+ * What the API, timers, notifications of the network and operators ask of the payments workers. The words travel through the
+ * command streams.
+ */
 import type { FailureCode, PaymentProgress, RefusalCode, ReportedChange } from './model.js'
 import type { Buyer } from './network.js'
 

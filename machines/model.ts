@@ -166,7 +166,10 @@ export interface Reconciliation extends QuerySchedule {
 /** What the network reported about a sale: a chargeback, a refund that was denied afterwards, or any change. */
 export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
-/** Queries to the network while no operation runs: the record must confirm what it reported, or an operation of ours. `sinceMs`: since when. */
+/**
+ * Queries to the network while no operation runs: the record must confirm what the network reported, or an operation of ours.
+ * `sinceMs`: since when.
+ */
 export interface Verification extends QuerySchedule {
   /** `own`: nothing was; it is an operation of ours. */
   readonly reported: ReportedChange | 'own'

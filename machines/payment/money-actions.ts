@@ -1,5 +1,6 @@
 /**
- * How each event changes the amounts, the operation and the references of a payment: each export is an action of the chart, by its name (chart-setup.ts). Pure.
+ * How each event changes the amounts, the operation and the references of a payment. Each export is an action of the chart, by
+ * its name (chart-setup.ts). Pure.
  *
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */

@@ -2,8 +2,8 @@
  * Runs one command under the lock of its payment, and decides what happens when it can't run.
  *
  * - the payment is locked: a command that would be refused is answered at once, any other waits
- * - a Redis is unavailable or refuses a right, or the archive that holds the payment: this worker continues after the outage, which does not
- *   count as a delivery
+ * - a Redis is unavailable or refuses a right, or the archive of the payment is unavailable: this worker continues after the
+ *   outage, which does not count as a delivery
  * - another version wrote the command or the payment: the command is left to a worker of that version
  * - a key has another type than the service gives it: the command waits without a slot, once it is begun it is requeued; neither
  *   counts as a delivery
