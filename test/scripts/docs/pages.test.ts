@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { webhooks } from '../../../client/index.js'
 import { type ErrorSpec, errorCatalogue } from '../../../contract/errors.js'
 import { declineReasons } from '../../../machines/declines.js'
+import { REFUNDS_MAX } from '../../../machines/payment/refunds.js'
 import { RETENTION_DAYS, WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import { type Config, keyFilesOf, readConfig } from '../../../runtime/config.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
@@ -111,6 +112,13 @@ describe('defaults in the sentences of the docs', () => {
       expect(figuresIn(words)).to.deep.equal(wanted)
     })
   }
+})
+
+describe('docs/PAYMENTS.md', () => {
+  it('states how many refunds a payment may have, and how many it lists', () => {
+    const page = readFileSync('docs/PAYMENTS.md', 'utf8')
+    expect(page).to.contain(`at most ${REFUNDS_MAX} refunds`).and.to.contain(`The list holds ${REFUNDS_MAX} refunds`)
+  })
 })
 
 describe('docs/WEBHOOKS.md', () => {
