@@ -21,7 +21,15 @@ import { required, storedList, storedValue } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import { fireLines } from '../../redis/webhooks/webhook-lines.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
-import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, recordOf } from '../support/payments.js'
+import {
+  anAcceptance,
+  aPayment,
+  CREATED_MS,
+  createCommand,
+  everyText,
+  MERCHANT,
+  recordOf
+} from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { eventLogOf, plainQueue } from '../support/webhooks.js'
 
@@ -57,7 +65,7 @@ function paymentWith(text: string): Payment {
     idempotencyKey: text,
     terms: {
       externalReference: text,
-      statementDescriptor: text,
+      ...everyText(text),
       customer: { name: text, email: text },
       metadata: { [text]: text, other: text }
     }

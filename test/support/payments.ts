@@ -1,6 +1,6 @@
 /** Builders with defaults: a test names what it is about, and nothing else. */
 import type { Command } from '../../machines/commands.js'
-import { noTexts } from '../../machines/merchant-text-rules.js'
+import { type MerchantTexts, noTexts } from '../../machines/merchant-text-rules.js'
 import {
   newPayment,
   type Payment,
@@ -69,6 +69,11 @@ export function someTerms(changes: Partial<PaymentTerms> = {}): PaymentTerms {
     createdAtMs: CREATED_MS,
     ...changes
   }
+}
+
+/** One text as each of those that a merchant sets. */
+export function everyText(text: string): Partial<MerchantTexts> {
+  return Object.fromEntries(Object.keys(noTexts).map(name => [name, text]))
 }
 
 /** A payment as it is accepted, with any of its figures changed. */

@@ -1,14 +1,9 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../../machines/commands.js'
-import { type MerchantTexts, noTexts } from '../../../machines/merchant-text-rules.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../../machines/model.js'
 import { paymentKeyOf } from '../../../redis/keys.js'
 import { decodePayment, encodePayment, storedResult } from '../../../redis/payments/payment-record.js'
-import { aPayment, CREATED_MS, references } from '../../support/payments.js'
-
-function everyText(text: string): Partial<MerchantTexts> {
-  return Object.fromEntries(Object.keys(noTexts).map(term => [term, text]))
-}
+import { aPayment, CREATED_MS, everyText, references } from '../../support/payments.js'
 
 const full: Payment = {
   ...aPayment({

@@ -1,31 +1,33 @@
 import { expect } from 'chai'
+import { textsOfBuyer, withoutTexts } from '../../../machines/merchant-text-rules.js'
 import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { requestErasure } from '../../../redis/operator/review.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
-import { PARTITION } from '../../support/payments.js'
+import { everyText, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
 describe('a payments worker that erases a buyer', () => {
   const test = useRedis()
 
-  it('replaces name, e-mail address and metadata once, and changes nothing else', async () => {
+  it('replaces the buyer, and the texts and metadata that may name him, once, and changes nothing else', async () => {
     const worker = aWorker(test)
     const accepted = await worker.created('auto', approvedAndCaptured)
     const before = await worker.load(accepted)
-    const withMetadata = { ...before, terms: { ...before.terms, metadata: { buyer: 'Ada Lovelace' } } }
+    const terms = { ...before.terms, ...everyText('a text'), metadata: { buyer: 'Ada Lovelace' } }
     const place = keys.payment(PARTITION, paymentKeyOf(before.terms.id))
-    await test.redis.set(place, encodePayment(withMetadata))
+    await test.redis.set(place, encodePayment({ ...before, terms }))
 
     for (let times = 0; times < 2; times++) {
       await requestErasure(test.redis, before.terms.id)
       await worker.work()
     }
-    const { terms, progress, version, history } = await worker.load(accepted)
-    expect(terms).to.deep.equal({
-      ...before.terms,
+    const { progress, version, history, ...erased } = await worker.load(accepted)
+    expect(erased.terms).to.deep.equal({
+      ...terms,
+      ...withoutTexts(textsOfBuyer),
       customer: { name: 'erased', email: 'erased@erased.invalid' },
       metadata: null
     })
