@@ -1,7 +1,7 @@
 /** Erasing the buyer of a payment, as data protection law (LGPD) asks. What accounting needs stays. */
 import { textsOfBuyer, withoutTexts } from '../merchant-text-rules.js'
 import { isOpen, type Payment, type PaymentTerms } from '../model.js'
-import { addLine } from './history.js'
+import { addLine, BUYER_ERASED } from './history.js'
 import { isInFlight } from './machine.js'
 
 /** In the place of the buyer. The domain is reserved: it never gets mail. */
@@ -26,7 +26,7 @@ export function withoutBuyer(payment: Payment, nowMs: number): Payment | null {
   if (isBuyerErased(payment.terms) || !canEraseBuyer(payment)) return null
   const { version, terms, progress, history } = payment
   const { status, phase } = progress
-  const line = { atMs: nowMs, event: 'BUYER_ERASED', status, phase, detail: null, times: 1 }
+  const line = { atMs: nowMs, event: BUYER_ERASED, status, phase, detail: null, times: 1 }
   return {
     version: version + 1,
     terms: { ...terms, ...withoutTexts(textsOfBuyer), customer: ERASED, metadata: null },

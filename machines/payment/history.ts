@@ -7,6 +7,9 @@ import { saleOf } from './amounts.js'
 import type { LifecycleEvent } from './events.js'
 import { isSeenByOperator } from './manual-review.js'
 
+/** The line of an erasure, which looks at nothing and moves no money. */
+export const BUYER_ERASED = 'BUYER_ERASED'
+
 /** The detail of an event that stands for what the record would have shown. */
 export const SEEN_BY_OPERATOR = 'an operator has seen it'
 

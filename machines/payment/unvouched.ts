@@ -3,9 +3,9 @@
  *
  * It is compared with the acquirer's record first, and that counts: what it shows is adopted, and only what it lacks is sent.
  */
-import { type HistoryEntry, lastChangeMs, type Payment, type PaymentTerms } from '../model.js'
+import type { HistoryEntry, Payment, PaymentTerms } from '../model.js'
 import type { LifecycleEvent, PaymentEvent } from './events.js'
-import { SEEN_BY_OPERATOR } from './history.js'
+import { BUYER_ERASED, SEEN_BY_OPERATOR } from './history.js'
 import { hasTag, isInFlight } from './machine.js'
 import type { Policy } from './policy.js'
 
@@ -42,6 +42,11 @@ export function isUnvouched(payment: Payment, policy: Policy): boolean {
 /** When the payment was compared with the acquirer's record last (ms). */
 function lastComparedMs({ terms, history }: Payment): number {
   return history.findLast(isComparison)?.atMs ?? terms.createdAtMs
+}
+
+/** When an event was taken last (ms): an erasure is none. */
+function lastEventMs({ terms, history }: Payment): number {
+  return history.findLast(({ event }) => event !== BUYER_ERASED)?.atMs ?? terms.createdAtMs
 }
 
 function isComparison({ event, detail }: HistoryEntry): boolean {
@@ -81,6 +86,6 @@ export function finalComparisonAtMs(payment: Payment, policy: Policy): number | 
 export function isCompared(payment: Payment, policy: Policy): boolean {
   const { reconciliation, verification, reviewReason } = payment.progress
   if (isInFlight(payment.progress)) return false
-  if (reviewReason !== null && lastChangeMs(payment) >= policy.unvouchedBeforeMs) return true
+  if (reviewReason !== null && lastEventMs(payment) >= policy.unvouchedBeforeMs) return true
   return finalComparisonAtMs(payment, policy) === null && reconciliation === null && verification === null
 }

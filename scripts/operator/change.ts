@@ -1,7 +1,7 @@
 /** Changes by operators: the audit trail records who made one and why. One that can't be undone is confirmed first. */
 import { hostname, userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { holdsCardNumber } from '../../machines/card-data-in-text.js'
+import { holdsCardData } from '../../machines/card-data-in-text.js'
 import { recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
 import type { Logger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
@@ -45,9 +45,9 @@ export function addChangeOptions(command: Command, kind: ChangeKind): void {
 function requireRecordable(named: Readonly<Record<string, unknown>>): void {
   for (const [name, text] of Object.entries(named)) {
     if (typeof text !== 'string') continue
-    if (holdsCardNumber(text)) {
+    if (holdsCardData(text)) {
       throw new UsageError(
-        `the ${name} must not have a card number in it; the audit trail keeps it. Nothing was changed.`
+        `the ${name} must not have a card number or security code in it; the audit trail keeps it. Nothing was changed.`
       )
     }
     if (text.length > TEXT_LENGTH_MAX) {

@@ -207,6 +207,11 @@ describe('an open payment of unvouched data', () => {
     ).to.equal(true)
   })
 
+  it('is not compared when its buyer is erased, though it was listed before', () => {
+    const listed = old(inStatus('pre_authorized', { reviewReason: 'figures_differ' }))
+    expect(isCompared(withoutBuyer(listed, NOW) ?? listed, JUST_NOW)).to.equal(false)
+  })
+
   it('is compared once more, at the horizon, when it came to rest before', () => {
     const told = { ...found('captured'), nowMs: NOW + 10 } as PaymentEvent
     const early = taken(old(inStatus('unknown')), told, JUST_NOW).payment
