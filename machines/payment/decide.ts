@@ -20,12 +20,11 @@ import {
   type SaleVoids
 } from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
-import { WrittenByOtherVersion } from '../written-by-other-version.js'
 import { classify } from './classify.js'
 import type { PaymentContext } from './context.js'
 import type { Effect, LifecycleEvent, PaymentEvent } from './events.js'
 import { addLine, lineOf } from './history.js'
-import { isInFlight, paymentMachine } from './machine.js'
+import { isInFlight, paymentMachine, requireKnownPlace } from './machine.js'
 import type { Policy } from './policy.js'
 import { refusalOf } from './refusals.js'
 import { TRIES_MAX, withVoid } from './tries.js'
@@ -147,13 +146,8 @@ function snapshotOf(payment: Payment, policy: Policy): Snapshot {
   const name = placeOf(payment.progress)
   let place = places.get(name)
   if (place === undefined) {
-    try {
-      place = paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
-    } catch (cause) {
-      throw new WrittenByOtherVersion(`The payment ${payment.terms.id} is ${name}, which this version does not know.`, {
-        cause
-      })
-    }
+    requireKnownPlace(payment)
+    place = paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
     places.set(name, place)
   }
   return { ...place, context }

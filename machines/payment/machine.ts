@@ -7,7 +7,8 @@
  * which classify.ts compares with the payment first. An event that a state does not take is refused.
  */
 import type { AnyStateNode } from 'xstate'
-import type { PaymentPlace } from '../model.js'
+import { type Payment, type PaymentPlace, placeOf } from '../model.js'
+import { WrittenByOtherVersion } from '../written-by-other-version.js'
 import { failed, pending, unknown } from './authorisation.js'
 import { captured, chargedBack, partiallyRefunded, refunded, refunding } from './charge.js'
 import { type PaymentTag, paymentSetup } from './chart-setup.js'
@@ -50,6 +51,14 @@ export const paymentMachine = paymentSetup.createMachine({
     failed
   }
 })
+
+/** Throws `WrittenByOtherVersion` for a payment whose place the chart does not know: nothing about it can be decided. */
+export function requireKnownPlace({ terms, progress }: Payment): void {
+  const { status, phase } = progress
+  const node: AnyStateNode | undefined = paymentMachine.root.states[status]
+  if (node !== undefined && (phase === null || node.states[phase] !== undefined)) return
+  throw new WrittenByOtherVersion(`The payment ${terms.id} is ${placeOf(progress)}, which this version does not know.`)
+}
 
 /** Whether the chart gives the place this property: the status itself, or its phase. */
 export function hasTag({ status, phase }: PaymentPlace, tag: PaymentTag): boolean {

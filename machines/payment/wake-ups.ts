@@ -1,7 +1,7 @@
 /** The wake-ups of a payment: when a command is due that no request asks for. One at rest needs none, except after a restore. Pure. */
 import { isOpen, lastChangeMs, type Payment, type PaymentProgress } from '../model.js'
 import type { PaymentEvent } from './events.js'
-import { hasTag, isInFlight } from './machine.js'
+import { hasTag, isInFlight, requireKnownPlace } from './machine.js'
 import type { Policy } from './policy.js'
 import { finalComparisonAtMs } from './unvouched.js'
 
@@ -17,9 +17,11 @@ export interface WakeTimes {
 
 /**
  * `nowMs`: the time of the decision. A payment whose call is in flight has a wake-up in case its command is lost. One at rest is
- * compared once more with the acquirer's record when its data may be older than what was done.
+ * compared once more with the acquirer's record when its data may be older than what was done. Throws `WrittenByOtherVersion`
+ * for a place that the chart does not know: a wake-up that another version set must stay.
  */
 export function wakeTimes(payment: Payment, nowMs: number, policy: Policy): WakeTimes {
+  requireKnownPlace(payment)
   const wake = openWakeTimes(payment.progress)
   if (wake.reconcileAtMs !== null) return wake
   const reconcileAtMs = isInFlight(payment.progress) ? nowMs + CALL_MAX_MS : finalComparisonAtMs(payment, policy)

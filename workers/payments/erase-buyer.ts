@@ -16,9 +16,9 @@ export async function eraseBuyer({ entry, deps, recorder, onBegin }: CommandRun)
     const nowMs = timeFor(payment, deps)
     const erased = withoutBuyer(payment, nowMs)
     if (erased !== null) {
-      onBegin()
       const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
       const wake = wakeTimes(erased, nowMs, policyFor(entry.partition, deps))
+      onBegin()
       const written = await recorder.commit({ ...write, wake, ends: null, begins: entry })
       if (written === 'version_conflict') continue
       if (written !== 'committed') return

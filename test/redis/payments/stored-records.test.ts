@@ -106,7 +106,7 @@ describe('records that are stored somewhere', () => {
       expect(decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",${stored}]`] }).command).to.deep.equal(command)
       expect(JSON.stringify(storedCommand.encode(command))).to.equal(stored)
     }
-    expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[8,7]]`] })).to.throw(WrittenByOtherVersion)
+    expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[99,7]]`] })).to.throw(WrittenByOtherVersion)
     expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,"${COMPACT}",[]]`] })).to.throw(DamagedValue)
     for (const named of ['"***"', '7', `"${COMPACT} "`, '""', '[1]'])
       expect(() => decodeEntry({ ...PLACE, fields: ['e', `[1,${named},[1]]`] }), named).to.throw(DamagedValue)

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
-import type { PaymentPhase } from '../../../machines/model.js'
+import type { PaymentPhase, PaymentStatus } from '../../../machines/model.js'
 import type { CommandEntry } from '../../../redis/commands/command-entry.js'
 import { paymentWork } from '../../../redis/commands/command-stream.js'
 import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { requestErasure } from '../../../redis/operator/review.js'
 import { decodePayment, encodePayment } from '../../../redis/payments/payment-record.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -58,6 +59,23 @@ describe('a payments worker beside one of another version', () => {
       expect((await worker.load(payment)).progress.status).to.equal('captured')
     })
   }
+
+  it("erases no buyer of a payment of another chart: its wake-ups are the other version's", async () => {
+    const worker = aWorker(test)
+    const payment = await worker.created('manual', approvedOnly)
+    const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
+    const wakes = keys.due(PARTITION)
+    const dueMs = await test.redis.zscore(wakes, paymentKeyOf(payment.terms.id))
+    const text = decodePayment((await test.redis.get(place)) ?? '', PAYMENT_KEY)
+    const onHold = encodePayment({ ...text, progress: { ...text.progress, status: 'on_hold' as PaymentStatus } })
+    await test.redis.set(place, onHold)
+    await requestErasure(test.redis, payment.terms.id)
+    expect(await worker.handle(await worker.takeOne())).to.equal('left')
+    expect(await test.redis.get(place)).to.equal(onHold)
+    expect(await test.redis.zscore(wakes, paymentKeyOf(payment.terms.id)))
+      .to.equal(dueMs)
+      .and.not.to.equal(null)
+  })
 
   it('makes the command of a damaged payment a dead letter at once', async () => {
     const worker = aWorker(test)
