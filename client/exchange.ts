@@ -74,7 +74,7 @@ function answerOf(
 ): ApiAnswer | NoAnswerError {
   const body = status === 204 ? {} : parse(text)
   const isOurs = (found: object): boolean =>
-    status < 300 ? !movesMoney || ('id' in found && typeof found.id === 'string') : hasErrorCode(found)
+    status < 300 ? !movesMoney || ('id' in found && typeof found.id === 'string') : hasOurError(found)
   if (isObject(body) && isOurs(body)) return { status, headers, body }
   return new NoAnswerError('unreadable', `${origin} answered ${status} with something that is not the API's.`, {
     status
@@ -93,8 +93,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function hasErrorCode(body: object): boolean {
-  return 'error' in body && isObject(body.error) && 'code' in body.error && typeof body.error.code === 'string'
+/** Gateways, too, answer `{"error":{"code","message"}}`: the two other fields, which every error of the service has, are not theirs. */
+const ourError = { code: 'string', message: 'string', retryable: 'boolean', request_id: 'string' }
+
+function hasOurError(body: object): boolean {
+  const error: unknown = 'error' in body ? body.error : undefined
+  return isObject(error) && Object.entries(ourError).every(([name, type]) => typeof Reflect.get(error, name) === type)
 }
 
 /** Failures before a connection exists, whichever `fetch` reports them. */

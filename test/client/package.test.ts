@@ -45,6 +45,9 @@ describe('the package of the client, installed into an empty folder', () => {
     const folder = join(shop, 'node_modules/@card-payments/client')
     const files = await readdir(folder, { recursive: true })
     expect(files).to.include.members(['README.md', 'dist/index.js', 'dist/index.d.ts', 'fields.d.ts'])
+    // For those that resolve modules without `exports`: the compiler of this project can't any more.
+    const { main, types } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    expect([main, types]).to.deep.equal(['./dist/index.js', './dist/index.d.ts'])
     expect(files.filter(name => /(?<!\.d)\.ts$|\.map$|tsbuildinfo|node_modules/.test(name))).to.deep.equal([])
     expect(await readdir(join(shop, 'node_modules'))).to.have.members(['.package-lock.json', '@card-payments'])
   })
@@ -114,11 +117,16 @@ describe('the package of the client, installed into an empty folder', () => {
 
   it('has types that a merchant can compile with, and that refuse what the service would refuse', async () => {
     await writeFile(join(shop, 'use.mts'), TYPES_SAMPLE)
-    const compiler = join(process.cwd(), 'node_modules/typescript/bin/tsc')
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2023,dom', '--types', '', 'use.mts']
-    const { stdout } = await run(process.execPath, [compiler, ...options], { cwd: shop }).catch(error => error)
-    expect(stdout).to.equal('')
+    expect(await compiled('--module', 'nodenext', 'use.mts')).to.equal('')
   })
+
+  /** What the compiler says. */
+  async function compiled(...options: string[]): Promise<string> {
+    const compiler = join(process.cwd(), 'node_modules/typescript/bin/tsc')
+    const all = ['--noEmit', '--strict', '--lib', 'es2023,dom', '--types', '', ...options]
+    const { stdout } = await run(process.execPath, [compiler, ...all], { cwd: shop }).catch(error => error)
+    return stdout
+  }
 })
 
 /** Each `@ts-expect-error` fails when its line compiles. */

@@ -36,6 +36,7 @@ describe('the client, when a request moves money', () => {
     ['the service is broken', refusal(500, 'internal_error')],
     ['the store of the service is unavailable', refusal(503, 'service_unavailable')],
     ['a proxy answers for the service', [502, '<html>Bad gateway</html>']],
+    ['a gateway answers with an error of its own', [404, { error: { code: 'NOT_FOUND', message: 'No deployment.' } }]],
     ['an answer redirects elsewhere', [302, { to: 'elsewhere' }]],
     ['something else answers with a list', [200, []]],
     ['something else answers with an object', [200, { status: 'ok' }]],

@@ -18,7 +18,7 @@ describe('the card network adapter', () => {
 
   beforeEach(async () => {
     simulator = await startTestSimulator()
-    network = createCardNetwork(networkConfig(simulator.url, { networkTimeoutMs: 150 }))
+    network = createCardNetwork(networkConfig(simulator.url))
   })
 
   afterEach(async () => {
