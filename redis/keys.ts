@@ -54,7 +54,7 @@ export const keys = {
   /** Payments that are still to be compared with the acquirer's records. */
   unvouched: (partition: number) => `${tag(partition)}:unvouched`,
   payment: (partition: number, paymentKey: string) => `${tag(partition)}:pay:${paymentKey}`,
-  idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
+  idempotency: (partition: number, recordId: string) => `${tag(partition)}:idem:${recordId}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
   /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status, or until
@@ -145,10 +145,10 @@ export function partitionOfPayment(paymentId: string): number {
 }
 
 /**
- * The name of an idempotency record: 132 bits of a hash over merchant and key, as 22 characters, because a key may be
+ * The id of an idempotency record: 132 bits of a hash over merchant and key, as 22 characters, because a key may be
  * 255 characters long.
  */
-export function idempotencyRecord(merchantId: string, idempotencyKey: string): string {
+export function idempotencyRecordIdOf(merchantId: string, idempotencyKey: string): string {
   return shortHash(`${merchantId}\n${idempotencyKey}`)
 }
 

@@ -23,7 +23,7 @@ import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.
 import { untilAnswered } from '../../redis/connection/until-answered.js'
 import {
   createdAtMs as createdAtMsOf,
-  idempotencyRecord,
+  idempotencyRecordIdOf,
   newPaymentId,
   partitionOf,
   paymentIdOfKey,
@@ -70,19 +70,19 @@ export function createPayments(deps: SubmitDeps): PaymentsPort {
 
 function recorded({ config }: SubmitDeps, scope: RequestScope): RecordedScope {
   const partition = partitionOf(scope.merchantId, config.partitions)
-  return { partition, record: idempotencyRecord(scope.merchantId, scope.idempotencyKey), ...scope }
+  return { partition, idempotencyRecordId: idempotencyRecordIdOf(scope.merchantId, scope.idempotencyKey), ...scope }
 }
 
 async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Submission> {
   const startedMs = performance.now()
-  const { partition, record } = scope
+  const { partition, idempotencyRecordId } = scope
   await shedWhenBehind(deps, scope)
   let payment: Payment
   try {
     payment = await preparePayment(deps, scope, request)
   } catch (reason) {
     // A repeated request finds its payment, though its token is used up or the memory-only Redis is unavailable.
-    const earlier = await deps.store.readIdempotency(partition, record)
+    const earlier = await deps.store.readIdempotency(partition, idempotencyRecordId)
     if (earlier !== null) return await replay(deps, scope, earlier)
     throw reason
   }
@@ -119,7 +119,7 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
  */
 async function shedWhenBehind({ backlog, store, config }: SubmitDeps, scope: RecordedScope): Promise<void> {
   if (backlog.ageMs(scope.partition) <= config.shedAfterMs) return
-  if ((await store.readIdempotency(scope.partition, scope.record)) !== null) return
+  if ((await store.readIdempotency(scope.partition, scope.idempotencyRecordId)) !== null) return
   apiMetrics().shed('backlog')
   throw overloaded()
 }
@@ -187,7 +187,7 @@ async function resultOf(
   scope: RecordedScope,
   pending: { payment: Payment; asked: AskedEvent | null; expected: ExpectedReply; startedMs: number }
 ): Promise<Submission> {
-  const { partition, record } = scope
+  const { partition, idempotencyRecordId } = scope
   const { terms } = pending.payment
   const reply = await pending.expected.within(scope.waitMs)
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
@@ -196,7 +196,7 @@ async function resultOf(
     return { kind: 'in_progress', terms, progress: reply.progress, isReplay: false, ...times }
   }
   const [stored, payment] = await Promise.all([
-    deps.store.readIdempotency(partition, record),
+    deps.store.readIdempotency(partition, idempotencyRecordId),
     deps.store.load(partition, paymentKeyOf(terms.id))
   ])
   const current = payment ?? pending.payment
@@ -222,12 +222,12 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
  */
 async function freshRecord(
   deps: SubmitDeps,
-  { partition, record, idempotencyKey }: RecordedScope,
+  { partition, idempotencyRecordId, idempotencyKey }: RecordedScope,
   stored: IdempotencyValue | null,
   { operation }: PaymentProgress
 ): Promise<IdempotencyValue | null> {
   if (stored?.result || isOpenFor(operation, idempotencyKey)) return stored
-  return await deps.store.readIdempotency(partition, record)
+  return await deps.store.readIdempotency(partition, idempotencyRecordId)
 }
 
 function termsOf(
@@ -247,11 +247,11 @@ function termsOf(
 }
 
 function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
-  const { partition, idempotencyKey, record, fingerprint, correlationId, traceparent } = scope
+  const { partition, idempotencyKey, idempotencyRecordId, fingerprint, correlationId, traceparent } = scope
   return {
     partition,
     idempotencyKey,
-    record,
+    idempotencyRecordId,
     fingerprint,
     correlationId,
     traceparent,

@@ -27,8 +27,8 @@ export interface CommandEntry extends StreamEntry {
   readonly command: Command
   /** Idempotency-Key of the merchant's request; null for commands of the service itself. */
   readonly idempotencyKey: string | null
-  /** The name of the idempotency record that the key has (keys.ts); null like the key. */
-  readonly record: string | null
+  /** A hash of that key (keys.ts); null like the key. */
+  readonly idempotencyRecordId: string | null
   /** Where the API process waits, and under which name. */
   readonly replyTo: { readonly channel: string; readonly commandId: string } | null
   readonly correlationId: string | null
@@ -68,7 +68,7 @@ const storedEntry = storedValue<StoredEntry>('command', {
   deliveryCount: [0],
   dueAt: [null],
   idempotencyKey: [null],
-  record: [null],
+  idempotencyRecordId: [null],
   replyTo: [null, storedList<NonNullable<CommandEntry['replyTo']>>({ channel: [required], commandId: [required] })],
   correlationId: [null],
   traceparent: [null]
@@ -81,7 +81,7 @@ export function encodeEntry({ dueAtMs, ...content }: EntryContent): string[] {
 
 const UNREQUESTED = {
   idempotencyKey: null,
-  record: null,
+  idempotencyRecordId: null,
   replyTo: null,
   correlationId: null,
   traceparent: null,

@@ -188,13 +188,13 @@ export async function deadLetterCommand(
   entry: CommandEntry,
   { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
-  const { partition, paymentKey, record } = entry
+  const { partition, paymentKey, idempotencyRecordId } = entry
   const letter = letterOf(paymentWork, { ...entry, fields: encodeEntry(entry) }, reason, nowMs)
   const named = {
     ...letter.keys,
     due: keys.due(partition),
     reconcile: keys.reconcile(partition),
-    idempotency: keys.idempotency(partition, record ?? 'none')
+    idempotency: keys.idempotency(partition, idempotencyRecordId ?? 'none')
   }
   const isDamaged = wakeAtMs === 'never'
   const moved = await deadLetterScript(redis, named, {

@@ -12,7 +12,7 @@ import { statusChangeOf } from '../../machines/status-change.js'
 import type { CommandEntry } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
-import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
+import { idempotencyRecordIdOf, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
 import { type Begin, createBegin } from './beginnings.js'
@@ -75,9 +75,9 @@ export function createCommitStore(writes: Writes): CommitStore {
     }
   }
   const end = async (entry: CommandEntry, ending: Ending = {}, reply: Reply = {}): Promise<number> => {
-    const { partition, record, paymentKey } = entry
+    const { partition, idempotencyRecordId, paymentKey } = entry
     const scriptKeys = {
-      idempotency: keys.idempotency(partition, record ?? 'none'),
+      idempotency: keys.idempotency(partition, idempotencyRecordId ?? 'none'),
       commands: keys.commands(partition),
       payment: keys.payment(partition, paymentKey),
       due: keys.due(partition),
@@ -163,7 +163,7 @@ function keysOf(write: Commit, partition: number) {
   const paymentKey = paymentKeyOf(terms.id)
   return {
     payment: keys.payment(partition, paymentKey),
-    idempotency: keys.idempotency(partition, recordOf(write)),
+    idempotency: keys.idempotency(partition, idempotencyRecordIdFor(write)),
     commands: keys.commands(partition),
     due: keys.due(partition),
     reconcile: keys.reconcile(partition),
@@ -187,14 +187,15 @@ function mustBeOpen({ begins }: Commit): boolean {
 }
 
 /**
- * The idempotency record that gets its result, or must be open. That of the command as a rule, whose name need not be hashed
+ * The idempotency record that gets its result, or must be open: as a rule that of the command, whose id need not be hashed
  * again.
  */
-function recordOf({ payment, operationResult, ends, begins }: Commit): string {
-  if (operationResult === null) return begins?.record ?? 'none'
+function idempotencyRecordIdFor({ payment, operationResult, ends, begins }: Commit): string {
+  if (operationResult === null) return begins?.idempotencyRecordId ?? 'none'
   const entry = ends ?? begins
-  if (entry?.record && entry.idempotencyKey === operationResult.idempotencyKey) return entry.record
-  return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
+  if (entry?.idempotencyRecordId && entry.idempotencyKey === operationResult.idempotencyKey)
+    return entry.idempotencyRecordId
+  return idempotencyRecordIdOf(payment.terms.merchantId, operationResult.idempotencyKey)
 }
 
 function givenOf(write: Commit, reply: Reply) {

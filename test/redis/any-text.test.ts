@@ -21,7 +21,7 @@ import { required, storedList, storedValue } from '../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import { fireLines } from '../../redis/webhooks/webhook-lines.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
-import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, recordOf } from '../support/payments.js'
+import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, recordIdOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { eventLogOf, plainQueue } from '../support/webhooks.js'
 
@@ -156,7 +156,7 @@ describe('stored values with any text', () => {
       const { after, entry, operationResult, payments } = await live(test.redis, text)
       expect(await payments.load(PARTITION, entry.paymentKey)).to.deep.equal(after)
       const { result } = operationResult
-      expect((await payments.readIdempotency(PARTITION, recordOf(text)))?.result).to.deep.equal(result)
+      expect((await payments.readIdempotency(PARTITION, recordIdOf(text)))?.result).to.deep.equal(result)
       expect(decodeReply(encodeReply(entry, result, null))).to.deep.equal({
         commandId: text,
         reply: { kind: 'ended', result, times: null }

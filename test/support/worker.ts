@@ -16,7 +16,7 @@ import { handleCommand } from '../../workers/payments/handle-command.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { until } from './conditions.js'
 import { FakeNetwork } from './fake-network.js'
-import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
+import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordIdOf } from './payments.js'
 import type { TestRedis } from './redis.js'
 import { unreadMetrics } from './worker-metrics.js'
 
@@ -190,7 +190,7 @@ export class TestWorker {
   }
 
   async resultOf(idempotencyKey: string): Promise<CommandResult | null> {
-    return (await this.#store.readIdempotency(PARTITION, recordOf(idempotencyKey)))?.result ?? null
+    return (await this.#store.readIdempotency(PARTITION, recordIdOf(idempotencyKey)))?.result ?? null
   }
 
   /** When the payment is looked at again (ms); null: never. */

@@ -186,7 +186,7 @@ class Handling {
  * refused, or no longer.
  */
 async function refuseNow(entry: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder): Promise<boolean> {
-  if (entry.record === null) return false
+  if (entry.idempotencyRecordId === null) return false
   const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) {
     await recorder.finish()

@@ -133,7 +133,7 @@ async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void>
 
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */
 async function finishRefused(code: RefusalCode, turn: Turn, { entry, recorder, deps }: CommandRun): Promise<Next> {
-  if (entry.record === null || turn.isOutcome) {
+  if (entry.idempotencyRecordId === null || turn.isOutcome) {
     await recorder.finish()
     return 'ended'
   }

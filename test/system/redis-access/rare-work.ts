@@ -230,7 +230,13 @@ const setCommandAside: Work = async (redis, admin) => {
   const record = { fingerprint: 'f', paymentKey: 'p', kind: 'cancel', result: null } as const
   for (const wakeAtMs of [1, 'never'] as const) {
     const entryId = await deliver(admin, paymentWork)
-    const entry = { ...anEntry(aPayment()), partition: PARTITION, entryId, consumer: 'worker', record: 'request' }
+    const entry = {
+      ...anEntry(aPayment()),
+      partition: PARTITION,
+      entryId,
+      consumer: 'worker',
+      idempotencyRecordId: 'request'
+    }
     await admin.set(keys.idempotency(PARTITION, 'request'), encodeIdempotency(record))
     const result = { kind: 'failed', code: 'network_unavailable' } as const
     const isMoved = await deadLetterCommand(redis, entry, { reason: 'why', nowMs: 1, wakeAtMs, result })

@@ -70,7 +70,7 @@ describe('a durable Redis with a user per process that is restarted', () => {
     const [store, commits] = [createPaymentStore(unreplicated(api)), createCommitStore(unreplicated(worker))]
     const payOnce = async (number: number): Promise<void> => {
       const payment = aPayment({ terms: { id: newPaymentId(PARTITION, Date.now()) } })
-      await store.acceptPayment(payment, createCommand, anAcceptance({ record: `record-${number}` }))
+      await store.acceptPayment(payment, createCommand, anAcceptance({ idempotencyRecordId: `record-${number}` }))
       const captured = {
         ...payment,
         version: payment.version + 1,
