@@ -54,8 +54,8 @@ export interface WorkKind<E extends StreamEntry> {
   encodeRedelivered(entry: E): string[]
   /** Whether a worker that died may have begun it. */
   isBegun(redis: Redis, entry: E): Promise<boolean>
-  /** Gives a command back for which this worker has sent nothing. False when it is no longer with its consumer. */
-  release(redis: Redis, entry: E): Promise<boolean>
+  /** Gives a command back for which this worker has sent nothing. */
+  release(redis: Redis, entry: E): Promise<void>
 }
 
 /** What `payments` does. */
@@ -165,11 +165,11 @@ export async function requeueEntry<E extends StreamEntry>(
 }
 
 /** Releases a command of this worker, which knows that nothing was sent for this delivery: its mark is taken back. */
-async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<boolean> {
+async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<void> {
   const { partition, entryId, consumer, fields, paymentKey, delivery } = entry
   const named = { commands: keys.commands(partition), begun: keys.begun(partition) }
   const given = { group: PAYMENTS_GROUP, entry: entryId, consumer, fields, member: paymentKey, delivery }
-  return (await releaseScript(redis, named, given)) === 1
+  await releaseScript(redis, named, given)
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */
@@ -231,22 +231,22 @@ function letterOf<E extends StreamEntry>(
   }
 }
 
-/** Where a worker puts commands that it can't end. The methods answer false when the command is no longer with this worker. */
+/** Where a worker puts commands that it can't end. A command that is no longer with this worker stays where it is. */
 export interface CommandQueue {
-  requeue(entry: CommandEntry): Promise<boolean>
+  requeue(entry: CommandEntry): Promise<void>
   /** Gives back a command for which this worker has sent nothing. */
-  release(entry: CommandEntry): Promise<boolean>
+  release(entry: CommandEntry): Promise<void>
   /** All commands of the payment that have no result yet, this one among them. */
   commandsOf(entry: CommandEntry): Promise<readonly CommandEntry[]>
-  deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<boolean>
+  deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<void>
 }
 
 export function createCommandQueue(redis: Redis): CommandQueue {
   return {
-    requeue: entry => requeueCommand(redis, paymentWork, entry),
+    requeue: async entry => void (await requeueCommand(redis, paymentWork, entry)),
     release: entry => releaseUnsent(redis, entry),
     commandsOf: entry => commandsOf(redis, entry),
-    deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)
+    deadLetter: async (entry, details) => void (await deadLetterCommand(redis, entry, details))
   }
 }
 

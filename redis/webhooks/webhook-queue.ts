@@ -38,7 +38,7 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
   decode: decodeDelivery,
   encodeRedelivered: encodeDelivery,
   isBegun: async () => true,
-  release: (redis, entry) => requeueEntry(redis, deliveryWork, entry)
+  release: async (redis, entry) => void (await requeueEntry(redis, deliveryWork, entry))
 }
 
 /** The first event of a payment, and where it goes. */

@@ -9,11 +9,10 @@ import type { Slots } from './slots.js'
 
 /**
  * How the handling of a command ended.
- * - `ended`: the command is done, or with another worker by now
- * - `returned`: it is in its stream again, or goes to the worker that takes over from this one, which stops
+ * - `done`: it has ended, is in its stream again, or is with another worker; what a worker holds that stops is taken over
  * - `left`: this worker can't do it now, and has sent nothing for it: the entry goes back unchanged, after a pause without a slot
  */
-export type HandlingOutcome = 'ended' | 'returned' | 'left'
+export type HandlingOutcome = 'done' | 'left'
 
 const FOREIGN = 'a command is left to workers of another version'
 
@@ -53,7 +52,7 @@ export function createIntake<E extends StreamEntry>(
   const nameOf = (partition: number, entryId: string): string => `${partition} ${entryId}`
   const isKnown = (partition: number, entryId: string): boolean => running.has(nameOf(partition, entryId))
   const leaving = new Set<Promise<void>>()
-  const leave = <L extends StreamEntry>(entry: L, giveBack: (entry: L) => Promise<boolean>): void => {
+  const leave = <L extends StreamEntry>(entry: L, giveBack: (entry: L) => Promise<unknown>): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
     const left = giveBackLater(entry, () => giveBack(entry), options, leaving.size, stopping).finally(() => {
@@ -109,7 +108,7 @@ export function createIntake<E extends StreamEntry>(
 /** Gives an entry back unchanged after a pause. `others`: how many pause already. */
 async function giveBackLater<E extends StreamEntry>(
   entry: StreamEntry,
-  giveBack: () => Promise<boolean>,
+  giveBack: () => Promise<unknown>,
   { leaveMs = LEAVE_MS, log }: IntakeOptions<E>,
   others: number,
   stopping: AbortSignal

@@ -108,7 +108,7 @@ class Handling {
     const outcome = await untilFree(() => this.#attempt(), options)
     if (outcome !== 'stopped') return outcome
     if (!this.#isBegun) await this.#return(() => queue.release(this.#first))
-    return 'returned'
+    return 'done'
   }
 
   get #isBegun(): boolean {
@@ -119,7 +119,7 @@ class Handling {
     try {
       if (this.#poison === null) return await this.#runUnlessTaken()
       await deadLetterPoison(this.#entry, this.#poison, this.#deps, this.#recorder)
-      return 'ended'
+      return 'done'
     } catch (error) {
       if (error instanceof DamagedValue && this.#poison === null) {
         this.#poison = error.message
@@ -132,7 +132,7 @@ class Handling {
     }
   }
 
-  async #runUnlessTaken(): Promise<'ended' | 'taken'> {
+  async #runUnlessTaken(): Promise<'done' | 'taken'> {
     const [entry, deps, recorder] = [this.#entry, this.#deps, this.#recorder]
     recorder.waitsForLock()
     const outcome = await deps.lock.withLock(entry.paymentKey, async lease => {
@@ -140,7 +140,7 @@ class Handling {
       const run: CommandRun = { entry, deps, recorder, lease, onBegin: this.#onBegin }
       await (entry.command.kind === 'erase_buyer' ? eraseBuyer(run) : runCommand(run))
     })
-    if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'ended'
+    if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'done'
     return 'taken'
   }
 
@@ -160,7 +160,7 @@ class Handling {
     return 'left'
   }
 
-  async #requeue(error: unknown): Promise<'returned'> {
+  async #requeue(error: unknown): Promise<'done'> {
     const { log, queue } = this.#deps
     const ids = idsOf(this.#first)
     const { deliveryCount } = this.#first
@@ -175,9 +175,9 @@ class Handling {
     return await this.#return(() => queue.requeue(entry))
   }
 
-  async #return(move: () => Promise<boolean>): Promise<'returned'> {
+  async #return(move: () => Promise<void>): Promise<'done'> {
     await returnEntry(move, { log: this.#deps.log, ids: idsOf(this.#first), stopping: this.#stopping })
-    return 'returned'
+    return 'done'
   }
 }
 

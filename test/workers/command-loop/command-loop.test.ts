@@ -142,7 +142,7 @@ describe('a command loop', () => {
       heartbeatMs: 1_000,
       handle: async ({ entryId }) => {
         handled.push(entryId)
-        return 'ended'
+        return 'done'
       },
       log
     })

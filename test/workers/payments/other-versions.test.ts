@@ -54,7 +54,7 @@ describe('a payments worker beside one of another version', () => {
 
       await test.redis.set(place, known)
       worker.network.willAnswer(approvedAndCaptured)
-      expect(await worker.handle(await worker.takeOne())).to.equal('ended')
+      expect(await worker.handle(await worker.takeOne())).to.equal('done')
       expect((await worker.load(payment)).progress.status).to.equal('captured')
     })
   }
@@ -100,7 +100,7 @@ describe('commands of another version in a stream', () => {
         handled.push(entry)
         await test.redis.xack(STREAM, paymentWork.group, entry.entryId)
         await test.redis.xdel(STREAM, entry.entryId)
-        return 'ended'
+        return 'done'
       },
       log
     })
