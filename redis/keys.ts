@@ -54,7 +54,8 @@ export const keys = {
   /** Payments that are still to be compared with the acquirer's records. */
   unvouched: (partition: number) => `${tag(partition)}:unvouched`,
   payment: (partition: number, paymentKey: string) => `${tag(partition)}:pay:${paymentKey}`,
-  idempotency: (partition: number, recordId: string) => `${tag(partition)}:idem:${recordId}`,
+  /** Null: of a command without a request. A script that ends commands gets a key for it, and leaves that alone. */
+  idempotency: (partition: number, recordId: string | null) => `${tag(partition)}:idem:${recordId ?? 'none'}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
   /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status, or until

@@ -13,19 +13,19 @@ import type { Redis } from '../connection/connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
 import { encodeResult } from '../payments/idempotency.js'
 import { defineNamedScript } from '../scripts.js'
-import { type CommandEntry, decodeEntry, encodeEntry, type StreamEntry } from './command-entry.js'
+import { type CommandEntry, decodeEntry, encodeEntry, ownerOf, type StreamEntry } from './command-entry.js'
 import { commandsOf } from './commands-in-stream.js'
 import { encodeLetter } from './stored-letter.js'
 
 const requeue = defineNamedScript<{
   keys: 'commands'
-  given: { group: string; entry: string; consumer: string; fields: readonly string[] }
+  given: ReturnType<typeof ownerOf> & { fields: readonly string[] }
 }>('requeue')
 const releaseScript = defineNamedScript<{
   keys: 'commands' | 'begun'
-  given: { group: string; entry: string; consumer: string; fields: readonly string[]; member: string; delivery: string }
+  given: ReturnType<typeof ownerOf> & { fields: readonly string[]; member: string; delivery: string | undefined }
 }>('release_command')
-type Letter = { group: string; entry: string; consumer: string; fields: readonly string[] }
+type Letter = ReturnType<typeof ownerOf> & { fields: readonly string[] }
 const deadLetterEntryScript = defineNamedScript<{ keys: 'commands' | 'letters'; given: Letter }>('dead_letter_entry')
 const deadLetterScript = defineNamedScript<{
   keys: 'commands' | 'letters' | 'due' | 'reconcile' | 'idempotency'
@@ -133,7 +133,7 @@ let deliveries = 0
 function collectEntry<E extends StreamEntry>(
   result: ReadResult<E>,
   work: WorkKind<E>,
-  { partition, entryId, consumer }: Pick<StreamEntry, 'partition' | 'entryId' | 'consumer'>,
+  { partition, entryId, consumer }: { partition: number; entryId: string; consumer: string },
   fields: readonly string[]
 ): void {
   const place: StreamEntry = { partition, entryId, fields, consumer, delivery: `${consumer} ${++deliveries}` }
@@ -158,18 +158,18 @@ export async function requeueCommand<E extends StreamEntry>(
 export async function requeueEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
-  { partition, entryId, consumer, fields }: StreamEntry
+  entry: StreamEntry
 ): Promise<boolean> {
-  const given = { group: work.group, entry: entryId, consumer, fields }
-  return (await requeue(redis, { commands: work.stream(partition) }, given)) === 1
+  const given = { ...ownerOf(work.group, entry), fields: entry.fields }
+  return (await requeue(redis, { commands: work.stream(entry.partition) }, given)) === 1
 }
 
 /** Releases a command of this worker, which knows that nothing was sent for this delivery: its mark is taken back. */
 async function releaseUnsent(redis: Redis, entry: CommandEntry): Promise<void> {
-  const { partition, entryId, consumer, fields, paymentKey, delivery } = entry
+  const { partition, fields, paymentKey, delivery } = entry
   const named = { commands: keys.commands(partition), begun: keys.begun(partition) }
-  const given = { group: PAYMENTS_GROUP, entry: entryId, consumer, fields, member: paymentKey, delivery }
-  await releaseScript(redis, named, given)
+  const owner = ownerOf(PAYMENTS_GROUP, entry)
+  await releaseScript(redis, named, { ...owner, fields, member: paymentKey, delivery: delivery ?? undefined })
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */
@@ -194,7 +194,7 @@ export async function deadLetterCommand(
     ...letter.keys,
     due: keys.due(partition),
     reconcile: keys.reconcile(partition),
-    idempotency: keys.idempotency(partition, idempotencyRecordId ?? 'none')
+    idempotency: keys.idempotency(partition, idempotencyRecordId)
   }
   const isDamaged = wakeAtMs === 'never'
   const moved = await deadLetterScript(redis, named, {
@@ -218,16 +218,11 @@ export async function deadLetterEntry<E extends StreamEntry>(
   return (await deadLetterEntryScript(redis, letter.keys, letter.given)) === 1
 }
 
-function letterOf<E extends StreamEntry>(
-  work: WorkKind<E>,
-  { partition, entryId, consumer, fields }: StreamEntry,
-  reason: string,
-  nowMs: number
-) {
+function letterOf<E extends StreamEntry>(work: WorkKind<E>, entry: StreamEntry, reason: string, nowMs: number) {
   const letter = encodeLetter({ reason, deadLetteredAtMs: nowMs })
   return {
-    keys: { commands: work.stream(partition), letters: keys.deadLetters(partition) },
-    given: { group: work.group, entry: entryId, consumer, fields: [...fields, ...letter] }
+    keys: { commands: work.stream(entry.partition), letters: keys.deadLetters(entry.partition) },
+    given: { ...ownerOf(work.group, entry), fields: [...entry.fields, ...letter] }
   }
 }
 

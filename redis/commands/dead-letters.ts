@@ -6,7 +6,7 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
-import { decodeEntry, encodeEntry, entryIn } from './command-entry.js'
+import { decodeEntry, encodeEntry, entryIn, unownedEntry } from './command-entry.js'
 import { decodeLetter, type Letter } from './stored-letter.js'
 
 const replayLetter = defineNamedScript<{
@@ -78,7 +78,7 @@ export async function replayDeadLetters(
 async function putBack(redis: Redis, letter: DeadLetter): Promise<boolean> {
   const { partition, entryId } = placeOf(letter.letterId)
   const fields = Object.entries(letter.fields).flat()
-  const entry = decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
+  const entry = decodeEntry(unownedEntry(partition, entryId, fields))
   const moved = await replayLetter(
     redis,
     { letters: keys.deadLetters(partition), commands: keys.commands(partition) },

@@ -15,7 +15,7 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { lastDeliveredIn } from './backlog.js'
-import type { StreamEntry } from './command-entry.js'
+import { type StreamEntry, unownedEntry } from './command-entry.js'
 import { heldEntries, type ReadResult, type WorkKind } from './command-stream.js'
 
 const beatScript = defineNamedScript<{
@@ -125,7 +125,7 @@ export async function strayEntries<E extends StreamEntry>(
   const held = new Set((page as [string, ...unknown[]][]).map(([entryId]) => entryId))
   return entries
     .filter(([entryId]) => !held.has(entryId))
-    .map(([entryId, fields]) => ({ partition, entryId, consumer: '', delivery: '', fields }))
+    .map(([entryId, fields]) => unownedEntry(partition, entryId, fields))
 }
 
 /** Long enough that a new consumer without a heartbeat yet is not removed. */

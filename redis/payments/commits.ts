@@ -9,7 +9,7 @@ import type { Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../..
 import type { OperationResult } from '../../machines/payment/decide.js'
 import type { WakeTimes } from '../../machines/payment/wake-ups.js'
 import { statusChangeOf } from '../../machines/status-change.js'
-import type { CommandEntry } from '../commands/command-entry.js'
+import { type CommandEntry, ownerOf } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
 import { idempotencyRecordIdOf, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
@@ -23,7 +23,7 @@ import { encodePayment } from './payment-record.js'
 const commit = defineNamedScript<{ keys: keyof ReturnType<typeof keysOf>; given: ReturnType<typeof givenOf> }>('commit')
 const finish = defineNamedScript<{
   keys: 'idempotency' | 'commands' | 'payment' | 'due' | 'reconcile'
-  given: ReturnType<typeof commandOf> & Reply & Ending
+  given: ReturnType<typeof ownerOf> & Reply & Ending
 }>('finish')
 
 /** One decision, ready to be written. */
@@ -77,13 +77,13 @@ export function createCommitStore(writes: Writes): CommitStore {
   const end = async (entry: CommandEntry, ending: Ending = {}, reply: Reply = {}): Promise<number> => {
     const { partition, idempotencyRecordId, paymentKey } = entry
     const scriptKeys = {
-      idempotency: keys.idempotency(partition, idempotencyRecordId ?? 'none'),
+      idempotency: keys.idempotency(partition, idempotencyRecordId),
       commands: keys.commands(partition),
       payment: keys.payment(partition, paymentKey),
       due: keys.due(partition),
       reconcile: keys.reconcile(partition)
     }
-    const given = { ...commandOf(entry), ...ending, ...inScript(reply) }
+    const given = { ...ownerOf(PAYMENTS_GROUP, entry), ...ending, ...inScript(reply) }
     return Number(await writes.run(scriptKeys.commands, node => finish(node, scriptKeys, given)))
   }
   return {
@@ -153,10 +153,6 @@ function replyOf({ payment, operationResult, ends, times }: Commit): Reply {
   return replyTo(ends, encodeReply(ends, replyResult(ends, operationResult), payment.progress, times))
 }
 
-function commandOf({ entryId, consumer }: CommandEntry) {
-  return { group: PAYMENTS_GROUP, entry: entryId, consumer }
-}
-
 function keysOf(write: Commit, partition: number) {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
@@ -190,8 +186,8 @@ function mustBeOpen({ begins }: Commit): boolean {
  * The idempotency record that gets its result, or must be open: as a rule that of the command, whose id need not be hashed
  * again.
  */
-function idempotencyRecordIdFor({ payment, operationResult, ends, begins }: Commit): string {
-  if (operationResult === null) return begins?.idempotencyRecordId ?? 'none'
+function idempotencyRecordIdFor({ payment, operationResult, ends, begins }: Commit): string | null {
+  if (operationResult === null) return begins?.idempotencyRecordId ?? null
   const entry = ends ?? begins
   if (entry?.idempotencyRecordId && entry.idempotencyKey === operationResult.idempotencyKey)
     return entry.idempotencyRecordId
@@ -214,7 +210,7 @@ function givenOf(write: Commit, reply: Reply) {
     group: PAYMENTS_GROUP,
     ends: ends?.entryId,
     begins: begins?.entryId,
-    consumer: begins?.consumer,
+    consumer: begins?.consumer ?? undefined,
     mustBeOpen: mustBeOpen(write) || undefined,
     result: encodeResult(operationResult?.result ?? null),
     ...reply,

@@ -64,7 +64,7 @@ async function trim(redis: Redis, partitions: number, kept: number): Promise<boo
   const longest = all.sort((a, b) => b.entries.length - a.entries.length)[0]
   if (longest === undefined) return false
   const { name: stream, entries } = longest
-  const place = { partition: 0, consumer: '', delivery: '' }
+  const place = { partition: 0, consumer: null, delivery: null }
   const isNotification = ([entryId, fields]: (typeof entries)[number]): boolean =>
     paymentWork.decode({ ...place, entryId, fields }).command.kind === 'network_notification'
   const firstKept = entries.find((entry, index) => index >= entries.length - kept || isNotification(entry))

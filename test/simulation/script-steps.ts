@@ -19,7 +19,7 @@ export function scriptSteps(random: Random): Steps {
     named(
       'requeue',
       { commands: stream },
-      { ...held, consumer: random.pick(['', consumer]), fields: ['p', 'm', 'n', score] }
+      { ...held, consumer: random.pick([undefined, consumer]), fields: ['p', 'm', 'n', score] }
     ),
     named(
       'release_command',

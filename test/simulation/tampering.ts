@@ -61,7 +61,7 @@ function tamper(world: World, installation: Installation): void {
 
 function holdsNotification({ durable }: Installation, stream: string): boolean {
   const entries = [...(durable.data.stream(stream)?.entries ?? [])]
-  const place = { partition: 0, consumer: '', delivery: '' }
+  const place = { partition: 0, consumer: null, delivery: null }
   return entries.some(([entryId, fields]) => {
     const { command } = paymentWork.decode({ ...place, entryId, fields: [...fields] })
     return command.kind === 'network_notification'

@@ -147,7 +147,7 @@ class Handling {
   readonly #onBegin = (): (() => void) => {
     const before = this.#entry
     const deliveryCount = Math.max(this.#first.deliveryCount, 1)
-    this.#entry = { ...this.#first, delivery: '', deliveryCount }
+    this.#entry = { ...this.#first, delivery: null, deliveryCount }
     return () => {
       this.#entry = before
     }

@@ -175,7 +175,7 @@ const giveBack =
       partition: PARTITION,
       entryId,
       consumer: 'worker',
-      delivery: '',
+      delivery: null,
       fields: ['no', 'command']
     })
   }
