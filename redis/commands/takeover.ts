@@ -16,7 +16,8 @@ import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { lastDeliveredIn } from './backlog.js'
 import { type StreamEntry, unownedEntry } from './command-entry.js'
-import { heldEntries, type ReadResult, type WorkKind } from './command-stream.js'
+import { heldEntries, type ReadResult } from './read-commands.js'
+import type { WorkKind } from './work-kind.js'
 
 const beatScript = defineNamedScript<{
   keys: 'heartbeats'

@@ -12,8 +12,9 @@ import {
   RETENTION_DAYS,
   spanMs
 } from '../../machines/webhook-delivery.js'
-import { requeueCommand, requeueEntry, type WorkKind } from '../commands/command-stream.js'
+import { requeueCommand, requeueEntry } from '../commands/command-queue.js'
 import { encodeLetter } from '../commands/stored-letter.js'
+import type { WorkKind } from '../commands/work-kind.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'

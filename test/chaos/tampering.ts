@@ -2,7 +2,7 @@
  * What people and their cron jobs do to the streams of commands by hand, while the service works: groups are destroyed, set
  * back and set forward, consumers are deleted, streams trimmed.
  */
-import { paymentWork } from '../../redis/commands/command-stream.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { connectInBackground, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { createLogger } from '../../runtime/log.js'

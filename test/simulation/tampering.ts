@@ -2,7 +2,7 @@
  * What people and their cron jobs do to streams by hand (`--tampered`): groups are destroyed, set back and set forward,
  * consumers deleted, streams trimmed, often while a worker dies. A copy of the data without its groups looks the same.
  */
-import { paymentWork } from '../../redis/commands/command-stream.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import type { Installation } from './simulated-installation.js'
 import type { World } from './world.js'

@@ -1,6 +1,8 @@
 /** Takes the entries that Redis delivers to a worker. */
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { deadLetterEntry, type ReadResult, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import { deadLetterEntry, requeueEntry } from '../../redis/commands/command-queue.js'
+import type { ReadResult } from '../../redis/commands/read-commands.js'
+import type { WorkKind } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'

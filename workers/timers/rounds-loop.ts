@@ -1,8 +1,8 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
-import { paymentWork } from '../../redis/commands/command-stream.js'
 import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/due.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { FollowedClock } from '../../redis/connection/redis-clock.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'

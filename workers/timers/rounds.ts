@@ -5,9 +5,11 @@
  */
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import { requeueCommand, requeueEntry } from '../../redis/commands/command-queue.js'
 import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
+import { ensureGroups } from '../../redis/commands/read-commands.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
+import type { WorkKind } from '../../redis/commands/work-kind.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'

@@ -6,16 +6,9 @@ import { Registry } from 'prom-client'
 import { testChange } from '../../../machines/status-change.js'
 import { WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import type { StreamEntry } from '../../../redis/commands/command-entry.js'
-import {
-  createCommandQueue,
-  deadLetterCommand,
-  ensureGroups,
-  heldEntries,
-  paymentWork,
-  readCommands,
-  requeueEntry,
-  type WorkKind
-} from '../../../redis/commands/command-stream.js'
+import { createCommandQueue, deadLetterCommand, requeueEntry } from '../../../redis/commands/command-queue.js'
+import { ensureGroups, heldEntries, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork, type WorkKind } from '../../../redis/commands/work-kind.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { followClock } from '../../../redis/connection/redis-clock.js'
 import { RedisUnavailable } from '../../../redis/connection/redis-errors.js'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
-import { paymentWork, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { requeueCommand } from '../../../redis/commands/command-queue.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { VaultError } from '../../../vault/vault-error.js'
