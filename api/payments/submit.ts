@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Command } from '../../machines/commands.js'
+import { DAY_MS } from '../../machines/durations.js'
 import {
   isOpenFor,
   newPayment,
@@ -46,8 +47,6 @@ export interface SubmitDeps extends RequestCardDeps {
   readonly replies: ReplyListener
   readonly backlog: Pick<Backlog, 'ageMs'>
 }
-
-const DAY_MS = 24 * 3_600_000
 
 /** Accepts payment requests for the workers, and reads payments. */
 export function createPayments(deps: SubmitDeps): PaymentsPort {

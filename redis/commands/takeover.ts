@@ -9,6 +9,7 @@
  * a worker reads its own entries.
  */
 
+import { DAY_MS } from '../../machines/durations.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
@@ -29,7 +30,7 @@ const dropConsumer = defineNamedScript<{ keys: 'stream'; given: { group: string;
 const TAKE_MAX = 200
 
 /** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
-const FORGET_AFTER_MS = 24 * 3_600_000
+const FORGET_AFTER_MS = DAY_MS
 
 /** Says that a worker is alive. `heartbeats`: the list of the workers' kind. Answers the time of Redis (ms). */
 export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<number> {

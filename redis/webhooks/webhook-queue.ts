@@ -4,6 +4,7 @@
  * A payment with events has one command in the stream of its partition, or stands in the line of its merchant's endpoint: until its
  * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
+import { DAY_MS } from '../../machines/durations.js'
 import {
   type Attempt,
   type Conclusion,
@@ -29,7 +30,7 @@ const concludeWebhook = defineNamedScript<{
   given: ReturnType<typeof givenOf>
 }>('conclude_webhook')
 
-const RETENTION_MS = RETENTION_DAYS * 24 * 3_600_000
+const RETENTION_MS = RETENTION_DAYS * DAY_MS
 
 /** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
 export const deliveryWork: WorkKind<DeliveryEntry> = {
