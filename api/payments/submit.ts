@@ -246,14 +246,5 @@ function termsOf(
 }
 
 function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
-  const { partition, idempotencyKey, idempotencyRecordId, fingerprint, correlationId, traceparent } = scope
-  return {
-    partition,
-    idempotencyKey,
-    idempotencyRecordId,
-    fingerprint,
-    correlationId,
-    traceparent,
-    replyTo: { channel: deps.replies.channel, commandId }
-  }
+  return { ...scope, replyTo: { channel: deps.replies.channel, commandId } }
 }
