@@ -34,7 +34,7 @@ if given.begins and not isWith(keys.commands, given.group, given.begins, given.c
   return -2
 end
 local request = (given.mustBeOpen or given.result) and redis.call('GET', keys.idempotency)
-if given.mustBeOpen and string.sub(request or '', 1, 5) ~= '[1,0,' then
+if given.mustBeOpen and not isOpenRecord(request) then
   return -3
 end
 -- Until the record is written, the command tries again: what can fail comes first (a key of another type), the mark goes last.
