@@ -5,10 +5,12 @@
  * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
  */
 import type { CommandResult } from '../../machines/commands.js'
+import { DAY_MS } from '../../machines/durations.js'
 import type { Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../../machines/model.js'
 import type { OperationResult } from '../../machines/payment/decide.js'
 import type { WakeTimes } from '../../machines/payment/wake-ups.js'
 import { statusChangeOf } from '../../machines/status-change.js'
+import { RETENTION_DAYS } from '../../machines/webhook-delivery.js'
 import { type CommandEntry, ownerOf } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
@@ -223,7 +225,8 @@ function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentK
   if (statusBefore === payment.progress.status) return {}
   const { terms } = payment
   const place = { paymentKey, merchantId: terms.merchantId }
-  return encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent)
+  const undeliverableMs = RETENTION_DAYS * DAY_MS
+  return { ...encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent), undeliverableMs }
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

@@ -138,7 +138,7 @@ function commitSteps(random: Random): Step[] {
         },
         ...{ group: 'payments', ends: some(entry), begins: some(entry), consumer, mustBeOpen: some(true) },
         ...{ result: some('[2,"r"]'), channel: some('c'), reply: 'r' },
-        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm' }])
+        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm', undeliverableMs: 9_999 }])
       }
     )
   ]

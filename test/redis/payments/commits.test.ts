@@ -20,6 +20,7 @@ import {
   aPayment,
   CREATED_MS,
   createCommand,
+  DAY_MS,
   MERCHANT,
   PARTITION,
   recordIdOf,
@@ -215,6 +216,8 @@ describe('a commit', () => {
         encodeConcluded({ change: statusChangeOf(next, CREATED_MS), attempts: [] }),
         String(CREATED_MS)
       ])
+      // Later ones may all be delivered: then no conclusion would ever end the list.
+      expect(await test.redis.pttl(list)).to.be.within(29.9 * DAY_MS, 30 * DAY_MS)
     })
 
     it('are not written without an endpoint, without a change of status, or on an old version', async () => {
