@@ -61,7 +61,7 @@ export const keys = {
   /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status, or until
    * the delivery is released. */
   begun: (partition: number) => `${tag(partition)}:begun`,
-  /** Payments by the end of their window. */
+  /** Payments by the end of their window; those of a dead letter by when they are woken. */
   due: (partition: number) => `${tag(partition)}:due`,
   /** Payments by the time of the next reconciliation, or from which the command that works on one counts as lost. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,

@@ -94,7 +94,6 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       const living = await watchWorkers(redis, takeoverAfterMs)
       consumers.saw([...living.payments, ...living.webhooks])
       const nowMs = performance.now()
-      // While Redis is down no worker can write a heartbeat: after an outage their time starts again.
       if (nowMs - redisBackAtMs < takeoverAfterMs || !consumers.isLookDue(nowMs)) return
       const moved: Record<string, number> = {}
       const count = (worker: string): void => {
