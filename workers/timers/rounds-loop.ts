@@ -1,6 +1,6 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
-import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/due.js'
+import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/fire-wake-ups.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
 import { paymentWork } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'

@@ -6,7 +6,7 @@
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
 import { requeueCommand, requeueEntry } from '../../redis/commands/command-queue.js'
-import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
+import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/fire-wake-ups.js'
 import { ensureGroups } from '../../redis/commands/read-commands.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
 import type { WorkKind } from '../../redis/commands/work-kind.js'

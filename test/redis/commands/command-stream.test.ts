@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { deadLetterCommand, deadLetterEntry, requeueCommand } from '../../../redis/commands/command-queue.js'
 import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
-import { expiries, fireWakeUps } from '../../../redis/commands/due.js'
+import { expiries, fireWakeUps } from '../../../redis/commands/fire-wake-ups.js'
 import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
 import { ensureGroups, lostCommands, readCommands } from '../../../redis/commands/read-commands.js'
 import {

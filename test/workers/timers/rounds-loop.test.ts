@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Registry } from 'prom-client'
-import { expiries } from '../../../redis/commands/due.js'
+import { expiries } from '../../../redis/commands/fire-wake-ups.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
 import { paymentWork } from '../../../redis/commands/work-kind.js'
