@@ -7,7 +7,7 @@ import { defineNamedScript } from '../scripts.js'
 import { type CommandEntry, encodeEntry, ownerOf, type StreamEntry } from './command-entry.js'
 import { commandsOf } from './commands-in-stream.js'
 import type { UnreadableEntry } from './read-commands.js'
-import { encodeLetter } from './stored-letter.js'
+import { encodeLetter } from './stored-dead-letter.js'
 import { paymentWork, type WorkKind } from './work-kind.js'
 
 /** An entry that is moved; `fields` are those of the new one. */

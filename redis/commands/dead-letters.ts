@@ -7,7 +7,7 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { decodeEntry, encodeEntry, entryIn, unownedEntry } from './command-entry.js'
-import { decodeLetter, type Letter } from './stored-letter.js'
+import { decodeLetter, type Letter } from './stored-dead-letter.js'
 
 const replayLetter = defineNamedScript<{
   keys: 'letters' | 'commands'

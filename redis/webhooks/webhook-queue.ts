@@ -14,7 +14,7 @@ import {
   spanMs
 } from '../../machines/webhook-delivery.js'
 import { requeueCommand, requeueEntry } from '../commands/command-queue.js'
-import { encodeLetter } from '../commands/stored-letter.js'
+import { encodeLetter } from '../commands/stored-dead-letter.js'
 import type { WorkKind } from '../commands/work-kind.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, WEBHOOKS_GROUP } from '../keys.js'
