@@ -7,10 +7,10 @@ import { MoneyWaits } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
+import { requireRights } from './acl-rights.js'
 import { demand } from './demand.js'
 import { requireDurability } from './durability.js'
 import { awaitInstallation, changeOf, claimInstallation, type Installation } from './installation.js'
-import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
 import { versionProblem, writeProblem } from './server-state.js'
@@ -59,7 +59,7 @@ export async function connectDurable(
   const checkVersion = (): Promise<string | undefined> =>
     versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
   await demand('version of REDIS_URL', checkVersion, context, true)
-  await requirePermissions(durable, 'REDIS_URL', context)
+  await requireRights(durable, 'REDIS_URL', context)
   const isReader = refusedWrites === 'unnoticed'
   const installation = await (isReader ? awaitInstallation(durable, context) : claimInstallation(durable, config))
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')

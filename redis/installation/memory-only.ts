@@ -19,9 +19,9 @@ import {
   reasonOf
 } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
+import { requireRights } from './acl-rights.js'
 import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf, inTime } from './memory-only-settings.js'
-import { requirePermissions } from './permissions.js'
 import { versionProblem } from './server-state.js'
 
 /** How long a start waits for the server before it continues without it (ms). */
@@ -58,7 +58,7 @@ export async function openMemoryOnly(
   const look = proveConnections(secrets, installation)
   const found = await untilAsked(look)
   if (found.kind === 'asked' && found.problem !== undefined) throw new Error(found.problem)
-  await requirePermissions(secrets, 'SECRETS_REDIS_URL', context, async () => (await look()).kind === 'asked')
+  await requireRights(secrets, 'SECRETS_REDIS_URL', context, async () => (await look()).kind === 'asked')
   onReadyCheck('memory-only redis', async () => {
     const now = await look()
     if (now.kind === 'asked') return now.problem

@@ -48,7 +48,7 @@ interface Need {
 }
 
 /** Demands the permissions in the live environment. `isThere`: false while an optional server is down. */
-export async function requirePermissions(
+export async function requireRights(
   redis: Redis,
   server: DataServer,
   context: Pick<ProcessContext, 'onReadyCheck'> & {
