@@ -10,7 +10,7 @@ import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { type DataServer, dataServers, isRefusal } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
-import { demand } from './demand.js'
+import { requireCheck } from './require-check.js'
 
 /** More than any command of the service takes. */
 export const ARGUMENTS_MAX = 8
@@ -60,7 +60,7 @@ export async function requireRights(
   const url = server === 'REDIS_URL' ? config.redisUrl : config.secretsRedisUrl
   const check = async (): Promise<string | undefined> =>
     (await isThere()) ? await permissionProblem(redis, server, url) : undefined
-  await demand(`permissions (${server})`, check, context)
+  await requireCheck(`permissions (${server})`, check, context)
 }
 
 /** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */
