@@ -35,7 +35,7 @@ import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/pay
 import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
-import { accept } from './acceptance.js'
+import { accept } from './accept-request.js'
 import { answerAtOnce, progressWith, replayOf } from './answer-at-once.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
