@@ -36,8 +36,9 @@ import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept } from './accept-request.js'
-import { answerAtOnce, progressWith, replayOf } from './answer-at-once.js'
+import { answerAtOnce } from './answer-at-once.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
+import { conflictOf, progressWith, replayOf } from './replay.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 
@@ -206,8 +207,8 @@ async function resultOf(
 }
 
 async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
-  if (earlier.fingerprint !== scope.fingerprint)
-    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
+  const conflict = conflictOf(scope, earlier)
+  if (conflict !== null) return conflict
   const payment = await deps.store.load(scope.partition, earlier.paymentKey)
   if (payment === null)
     throw new Error(`The payment ${paymentIdOfKey(earlier.paymentKey)} of an idempotency record is missing.`)
