@@ -1,6 +1,6 @@
 /**
- * Every key and channel of the service, and what they are made of: partitions, ids, names of records. docs/DESIGN.md prints
- * this table.
+ * Every key and channel of the service, and what they are made of: partitions, ids of payments and records. docs/DESIGN.md
+ * prints this table.
  *
  * A merchant belongs to one partition; all that is the merchant's carries the hash tag `{pNN}`, so that each script
  * touches one slot of a Redis Cluster. A payment id ends in its partition (three hex digits), so that an id alone is
