@@ -1,5 +1,6 @@
 /** The archive in PostgreSQL (decision 28). Each call is one statement, and so one transaction. */
 import { DatabaseError } from 'pg'
+import { DAY_MS } from '../machines/durations.js'
 import { lastChangeMs, type Payment } from '../machines/model.js'
 import { moneyMoves } from '../machines/money-moves.js'
 import { createdAtMs, firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
@@ -173,7 +174,7 @@ interface Listed {
 }
 
 /** A statement is planned for each month that it may reach. Most pages are full with the newest of them. */
-const FIRST_ASKED_MS = 31 * 24 * 3_600_000
+const FIRST_ASKED_MS = 31 * DAY_MS
 
 async function list(postgres: Postgres, query: ListQuery, signal?: AbortSignal): ReturnType<PaymentArchive['list']> {
   const rowsOf = (part: Partial<ListQuery>, charactersMax?: number): Promise<Listed[]> => {

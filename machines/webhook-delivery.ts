@@ -4,9 +4,9 @@
  *
  * Pure: the worker sends and reports the outcome; time and chance come with it. Scripts write what is concluded here.
  */
+import { DAY_MS } from './durations.js'
 
 const SECOND_MS = 1_000
-const DAY_MS = 24 * 3_600 * SECOND_MS
 
 /** Each gap between attempts varies by this share in both directions: what failed together does not come back together. */
 const GAP_JITTER = 0.2

@@ -1,6 +1,6 @@
 /**
- * Every key and channel of the service, and what they are made of: partitions, ids, names of records. docs/DESIGN.md prints
- * this table.
+ * Every key and channel of the service, and what they are made of: partitions, ids of payments and records. docs/DESIGN.md
+ * prints this table.
  *
  * A merchant belongs to one partition; all that is the merchant's carries the hash tag `{pNN}`, so that each script
  * touches one slot of a Redis Cluster. A payment id ends in its partition (three hex digits), so that an id alone is
@@ -54,13 +54,14 @@ export const keys = {
   /** Payments that are still to be compared with the acquirer's records. */
   unvouched: (partition: number) => `${tag(partition)}:unvouched`,
   payment: (partition: number, paymentKey: string) => `${tag(partition)}:pay:${paymentKey}`,
-  idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
+  /** Null: of a command without a request. A script that ends commands gets a key for it, and leaves that alone. */
+  idempotency: (partition: number, recordId: string | null) => `${tag(partition)}:idem:${recordId ?? 'none'}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
   /** New payments whose authorisation a worker has begun, and its delivery: until the commit of another status, or until
    * the delivery is released. */
   begun: (partition: number) => `${tag(partition)}:begun`,
-  /** Payments by the end of their window. */
+  /** Payments by the end of their window; those of a dead letter by when they are woken. */
   due: (partition: number) => `${tag(partition)}:due`,
   /** Payments by the time of the next reconciliation, or from which the command that works on one counts as lost. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,
@@ -145,10 +146,10 @@ export function partitionOfPayment(paymentId: string): number {
 }
 
 /**
- * The name of an idempotency record: 132 bits of a hash over merchant and key, as 22 characters, because a key may be
+ * The id of an idempotency record: 132 bits of a hash over merchant and key, as 22 characters, because a key may be
  * 255 characters long.
  */
-export function idempotencyRecord(merchantId: string, idempotencyKey: string): string {
+export function idempotencyRecordIdOf(merchantId: string, idempotencyKey: string): string {
   return shortHash(`${merchantId}\n${idempotencyKey}`)
 }
 

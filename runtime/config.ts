@@ -70,8 +70,8 @@ export function readConfig(
   const { values, problems } = parsedValues(env, processName, defaults)
   problems.unshift(...misspeltVariables(env, allVariables))
   const config = values as Config
-  const isOpen = problems.length === 0 && uses('waitReplicas', 'redisUrl') && !isGiven('WAIT_REPLICAS', env)
-  if (isOpen && hasReplicas(config.redisUrl)) {
+  const isReplicaCountUnset = uses('waitReplicas', 'redisUrl') && !isGiven('WAIT_REPLICAS', env)
+  if (problems.length === 0 && isReplicaCountUnset && hasReplicas(config.redisUrl)) {
     values['waitReplicas'] = 1
     if (config.environment === 'live' && processName !== 'operator') problems.push(EXPLICIT_REPLICAS)
   }

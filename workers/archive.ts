@@ -1,13 +1,12 @@
 /** Process `archive`: moves payments at rest from Redis to PostgreSQL. */
 import { openArchive } from '../archive/open-archive.js'
+import { DAY_MS } from '../machines/durations.js'
 import { followClock } from '../redis/connection/redis-clock.js'
 import { openDurable } from '../redis/installation/durable.js'
 import { MerchantStore } from '../redis/merchants/merchants.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createArchiveMetrics } from './archive/archive-metrics.js'
 import { startMoving } from './archive/moving.js'
-
-const DAY_MS = 24 * 3_600_000
 
 await runProcess('archive', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context

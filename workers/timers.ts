@@ -1,8 +1,9 @@
 /** Process `timers`: turns what is due into commands, and hands the commands of dead workers to the living. */
 
-import { ensureGroups, paymentWork } from '../redis/commands/command-stream.js'
 import { queueStatus } from '../redis/commands/queue-status.js'
+import { ensureGroups } from '../redis/commands/read-commands.js'
 import { livingConsumers } from '../redis/commands/takeover.js'
+import { paymentWork } from '../redis/commands/work-kind.js'
 import { mastersOf } from '../redis/connection/cluster-nodes.js'
 import { followClock } from '../redis/connection/redis-clock.js'
 import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'

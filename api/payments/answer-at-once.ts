@@ -1,14 +1,13 @@
-/** What a request gets without a worker: when it repeats an earlier one, and when its payment refuses it. */
+/** What a capture or cancel gets without a worker: when it repeats an earlier one, and when its payment refuses it. */
 import type { CommandResult } from '../../machines/commands.js'
-import { isOpen, isOpenFor, type Payment, type PaymentProgress } from '../../machines/model.js'
+import { isOpen, type Payment } from '../../machines/model.js'
 import type { RequestEvent } from '../../machines/payment/events.js'
-import { operationBegun } from '../../machines/payment/operations.js'
 import type { KnownRefund } from '../../machines/payment/refunds.js'
 import type { Answered } from '../../redis/connection/until-answered.js'
-import { paymentIdOfKey } from '../../redis/keys.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { OperationAccepted, OperationRequest } from '../../redis/payments/payments.js'
 import type { RequestScope, Submission } from './payments-port.js'
+import { replayOf } from './replay.js'
 
 /** A capture or cancel, and what its payment says about it. */
 interface Considered extends Pick<OperationRequest, 'payment' | 'refusal'> {
@@ -41,29 +40,6 @@ export function answerAtOnce(
 
 function isInProgress(scope: RequestScope, earlier: IdempotencyValue): boolean {
   return earlier.fingerprint === scope.fingerprint && earlier.result === null
-}
-
-/** The original result, a conflict, or "still in progress" (docs/API.md#idempotency). */
-export function replayOf(
-  scope: RequestScope,
-  earlier: IdempotencyValue,
-  payment: Payment,
-  asked: RequestEvent | null
-): Submission {
-  if (earlier.fingerprint !== scope.fingerprint)
-    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
-  const { terms, progress } = payment
-  if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
-  if (earlier.kind === 'create' && progress.status === 'pending') {
-    return { kind: 'create_in_progress', paymentId: terms.id }
-  }
-  return { kind: 'in_progress', terms, progress: progressWith(payment, asked), isReplay: true }
-}
-
-/** The progress with the operation of an accepted command, until a worker begins it. */
-export function progressWith({ terms, progress }: Payment, asked: RequestEvent | null): PaymentProgress {
-  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
-  return { ...progress, ...operationBegun(terms, progress, asked) }
 }
 
 /**

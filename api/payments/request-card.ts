@@ -19,10 +19,10 @@ import { ServiceError } from '../http/service-error.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 import { presentDecline } from './submission-presenter.js'
 
-/** A request, and the place of its idempotency record. */
+/** A request, and where its idempotency record is. */
 export interface RecordedScope extends RequestScope {
   readonly partition: number
-  readonly record: string
+  readonly idempotencyRecordId: string
 }
 
 export interface RequestCardDeps {
@@ -40,7 +40,7 @@ export interface RequestCardDeps {
  */
 export async function findCard(
   deps: RequestCardDeps,
-  { merchantId, fingerprint, record }: RecordedScope,
+  { merchantId, fingerprint, idempotencyRecordId }: RecordedScope,
   source: CardSource
 ): Promise<PaymentTerms['card']> {
   if (source.type === 'card') {
@@ -54,12 +54,12 @@ export async function findCard(
     const decline = declineUnsent(codes, card.brand, deps.config.environment)
     if (decline !== undefined) throw declinedUnsent(decline)
     if (source.cvvTokenId !== undefined) {
-      const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, record, fingerprint)
+      const claim = await deps.tokens.claimCvv(source.cvvTokenId, merchantId, idempotencyRecordId, fingerprint)
       if (claim.kind !== 'claimed') throw new ServiceError('invalid_token')
     }
     return { brand: card.brand, last4: card.last4, cardId: card.cardId }
   }
-  const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
+  const claim = await deps.tokens.claim(source.tokenId, merchantId, idempotencyRecordId, fingerprint)
   if (claim.kind !== 'claimed') throw new ServiceError('invalid_token')
   return { brand: claim.brand, last4: claim.last4, cardId: null }
 }
@@ -93,7 +93,7 @@ export async function keepCvv(deps: RequestCardDeps, terms: PaymentTerms, reques
  */
 export async function giveCardBack(
   deps: RequestCardDeps,
-  { fingerprint, record }: RecordedScope,
+  { fingerprint, idempotencyRecordId }: RecordedScope,
   paymentId: string,
   { source, cvv }: CreateRequest,
   earlier: IdempotencyValue
@@ -102,7 +102,7 @@ export async function giveCardBack(
   try {
     if (cvv !== null) await deps.tokens.dropCvv(paymentId)
     const tokenId = source.type === 'token' ? source.tokenId : source.cvvTokenId
-    if (tokenId !== undefined && !isStillOpen) await deps.tokens.release(tokenId, record, fingerprint)
+    if (tokenId !== undefined && !isStillOpen) await deps.tokens.release(tokenId, idempotencyRecordId, fingerprint)
   } catch (error) {
     if (!isRedisUnusable(error)) throw error
   }

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Command } from '../../machines/commands.js'
+import { DAY_MS } from '../../machines/durations.js'
 import {
   isOpenFor,
   newPayment,
@@ -24,7 +25,7 @@ import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.
 import { untilAnswered } from '../../redis/connection/until-answered.js'
 import {
   createdAtMs as createdAtMsOf,
-  idempotencyRecord,
+  idempotencyRecordIdOf,
   newPaymentId,
   partitionOf,
   paymentIdOfKey,
@@ -35,9 +36,10 @@ import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/pay
 import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
-import { accept } from './acceptance.js'
-import { answerAtOnce, progressWith, replayOf } from './answer-at-once.js'
+import { accept } from './accept-request.js'
+import { answerAtOnce } from './answer-at-once.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
+import { conflictOf, progressWith, replayOf } from './replay.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 
@@ -47,8 +49,6 @@ export interface SubmitDeps extends RequestCardDeps {
   readonly replies: ReplyListener
   readonly backlog: Pick<Backlog, 'ageMs'>
 }
-
-const DAY_MS = 24 * 3_600_000
 
 /** Accepts payment requests for the workers, and reads payments. */
 export function createPayments(deps: SubmitDeps): PaymentsPort {
@@ -71,19 +71,19 @@ export function createPayments(deps: SubmitDeps): PaymentsPort {
 
 function recorded({ config }: SubmitDeps, scope: RequestScope): RecordedScope {
   const partition = partitionOf(scope.merchantId, config.partitions)
-  return { partition, record: idempotencyRecord(scope.merchantId, scope.idempotencyKey), ...scope }
+  return { partition, idempotencyRecordId: idempotencyRecordIdOf(scope.merchantId, scope.idempotencyKey), ...scope }
 }
 
 async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Submission> {
   const startedMs = performance.now()
-  const { partition, record } = scope
+  const { partition, idempotencyRecordId } = scope
   await shedWhenBehind(deps, scope)
   let payment: Payment
   try {
     payment = await preparePayment(deps, scope, request)
   } catch (reason) {
     // A repeated request finds its payment, though its token is used up or the memory-only Redis is unavailable.
-    const earlier = await deps.store.readIdempotency(partition, record)
+    const earlier = await deps.store.readIdempotency(partition, idempotencyRecordId)
     if (earlier !== null) return await replay(deps, scope, earlier)
     throw reason
   }
@@ -120,7 +120,7 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
  */
 async function shedWhenBehind({ backlog, store, config }: SubmitDeps, scope: RecordedScope): Promise<void> {
   if (backlog.ageMs(scope.partition) <= config.shedAfterMs) return
-  if ((await store.readIdempotency(scope.partition, scope.record)) !== null) return
+  if ((await store.readIdempotency(scope.partition, scope.idempotencyRecordId)) !== null) return
   apiMetrics().shed('backlog')
   throw overloaded()
 }
@@ -189,7 +189,7 @@ async function resultOf(
   scope: RecordedScope,
   pending: { payment: Payment; asked: RequestEvent | null; expected: ExpectedReply; startedMs: number }
 ): Promise<Submission> {
-  const { partition, record } = scope
+  const { partition, idempotencyRecordId } = scope
   const { terms } = pending.payment
   const reply = await pending.expected.within(scope.waitMs)
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
@@ -198,7 +198,7 @@ async function resultOf(
     return { kind: 'in_progress', terms, progress: reply.progress, isReplay: false, ...times }
   }
   const [stored, payment] = await Promise.all([
-    deps.store.readIdempotency(partition, record),
+    deps.store.readIdempotency(partition, idempotencyRecordId),
     deps.store.load(partition, paymentKeyOf(terms.id))
   ])
   const current = payment ?? pending.payment
@@ -209,8 +209,8 @@ async function resultOf(
 }
 
 async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
-  if (earlier.fingerprint !== scope.fingerprint)
-    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
+  const conflict = conflictOf(scope, earlier)
+  if (conflict !== null) return conflict
   const payment = await deps.store.load(scope.partition, earlier.paymentKey)
   if (payment === null)
     throw new Error(`The payment ${paymentIdOfKey(earlier.paymentKey)} of an idempotency record is missing.`)
@@ -224,12 +224,12 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
  */
 async function freshRecord(
   deps: SubmitDeps,
-  { partition, record, idempotencyKey }: RecordedScope,
+  { partition, idempotencyRecordId, idempotencyKey }: RecordedScope,
   stored: IdempotencyValue | null,
   { operation }: PaymentProgress
 ): Promise<IdempotencyValue | null> {
   if (stored?.result || isOpenFor(operation, idempotencyKey)) return stored
-  return await deps.store.readIdempotency(partition, record)
+  return await deps.store.readIdempotency(partition, idempotencyRecordId)
 }
 
 function termsOf(
@@ -249,14 +249,5 @@ function termsOf(
 }
 
 function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
-  const { partition, idempotencyKey, record, fingerprint, correlationId, traceparent } = scope
-  return {
-    partition,
-    idempotencyKey,
-    record,
-    fingerprint,
-    correlationId,
-    traceparent,
-    replyTo: { channel: deps.replies.channel, commandId }
-  }
+  return { ...scope, replyTo: { channel: deps.replies.channel, commandId } }
 }

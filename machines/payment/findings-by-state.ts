@@ -2,6 +2,7 @@
  * What a record of a sale, or its absence, means in each place of the chart. findings.ts asks only for records that name one
  * sale and do not contradict themselves.
  */
+import { DAY_MS } from '../durations.js'
 import { isLive, type Sale } from '../network.js'
 import {
   isAuthorisedOtherwise,
@@ -236,7 +237,7 @@ const atHorizon =
     isLate(payment, answer) ? { type, nowMs: answer.nowMs } : notFoundYet(payment, answer)
 
 /** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
-const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
+const NETWORK_MEMORY_MS = 89 * DAY_MS
 
 /** Of a sale that is known. Beyond its memory the network finds no sale, so what it reported can't be confirmed. */
 const absenceOfKnownSale: OfAbsence = (payment, answer) => {

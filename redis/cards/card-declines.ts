@@ -2,6 +2,7 @@
  * The declines of each stored card, for 30 days: card networks fine merchants who try a card again after an issuer has
  * refused it for good, or too often (decision 34). A list has the return codes and no card data, and expires by itself.
  */
+import { DAY_MS } from '../../machines/durations.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, partitionOf } from '../keys.js'
 import { readable, required, storedValue } from '../stored-fields.js'
@@ -20,7 +21,7 @@ export interface CardDeclineStore {
   codes(merchantId: string, cardId: string, nowMs: number): Promise<readonly string[]>
 }
 
-const REMEMBERED_MS = 30 * 24 * 3_600_000
+const REMEMBERED_MS = 30 * DAY_MS
 
 const storedDecline = storedValue<CardDecline>('decline of a card', { paymentKey: [required], code: [''] })
 

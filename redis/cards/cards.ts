@@ -4,6 +4,7 @@
  * A card is never changed after it was stored, only erased. Its box stays sealed for its token, so `tokenId` is part of the record.
  */
 import { uuidv7 } from 'uuidv7'
+import { DAY_MS } from '../../machines/durations.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf, paymentKeyOf } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
@@ -48,7 +49,7 @@ export interface CardStore {
 }
 
 /** How long a repeated POST /v1/cards finds its card (ms): the least that IDEMPOTENCY_RETENTION_DAYS may be. */
-const TOKEN_REMEMBERED_MS = 30 * 24 * 3_600_000
+const TOKEN_REMEMBERED_MS = 30 * DAY_MS
 
 const storeCard = defineNamedScript<{
   keys: 'token' | 'card'

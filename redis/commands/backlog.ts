@@ -4,6 +4,7 @@ import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
+import { entryTimeMs, nothingIfMissing } from '../streams.js'
 
 export interface Backlog {
   /** Age of the oldest command of a partition that waits for a worker, as last seen (ms); 0 when none waits. */
@@ -59,24 +60,18 @@ export async function unreadAges(redis: Redis, partitions: number): Promise<numb
     partitionNumbers(partitions).map(async partition => {
       const stream = keys.commands(partition)
       const [oldest] = await redis.xrange(stream, `(${await lastDelivered(redis, stream)}`, '+', 'COUNT', 1)
-      return oldest === undefined ? 0 : Math.max(0, nowMs - Number.parseInt(oldest[0], 10))
+      return oldest === undefined ? 0 : Math.max(0, nowMs - entryTimeMs(oldest[0]))
     })
   )
 }
 
 /** Id of the last command that was delivered. Before the first worker created the group, it is `0-0`. */
 async function lastDelivered(redis: Redis, stream: string): Promise<string> {
-  return lastDeliveredIn(await redis.xinfo('GROUPS', stream).catch(whenNoStream), PAYMENTS_GROUP) ?? '0-0'
+  return lastDeliveredIn(await redis.xinfo('GROUPS', stream).catch(nothingIfMissing), PAYMENTS_GROUP) ?? '0-0'
 }
 
 /** The same of a group, in the answer to XINFO GROUPS; undefined: it is missing. */
 export function lastDeliveredIn(groups: unknown, group: string): string | undefined {
   const found = (groups as unknown[][]).map(fieldsOf).find(fields => fields.get('name') === group)
   return found?.get('last-delivered-id')?.toString()
-}
-
-/** A partition in which nothing was ever asked has no stream. */
-function whenNoStream(error: unknown): [] {
-  if (error instanceof Error && error.message.includes('no such key')) return []
-  throw error
 }

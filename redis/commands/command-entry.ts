@@ -12,13 +12,23 @@ export interface StreamEntry {
   readonly partition: number
   /** As they stand in the stream. */
   readonly fields: readonly string[]
-  /** Who it was delivered to: the only one that may begin it, or end it without an outcome. '': it has no owner. */
-  readonly consumer: string
+  /** Who it was delivered to: the only one that may begin it, or end it without an outcome. Null: it has no owner. */
+  readonly consumer: string | null
   /**
-   * Tells this delivery from all others, also of the same entry to the same consumer. '': a call may have been sent for
+   * Tells this delivery from all others, also of the same entry to the same consumer. Null: a call may have been sent for
    * it, so that what it has begun counts as begun before.
    */
-  readonly delivery: string
+  readonly delivery: string | null
+}
+
+/** What a script compares before it moves or ends an entry (is_with.lua). */
+export function ownerOf(group: string, { entryId, consumer }: StreamEntry) {
+  return { group, entry: entryId, consumer: consumer ?? undefined }
+}
+
+/** An entry that was read without being delivered. */
+export function unownedEntry(partition: number, entryId: string, fields: readonly string[]): StreamEntry {
+  return { partition, entryId, fields, consumer: null, delivery: null }
 }
 
 export interface CommandEntry extends StreamEntry {
@@ -27,8 +37,8 @@ export interface CommandEntry extends StreamEntry {
   readonly command: Command
   /** Idempotency-Key of the merchant's request; null for commands of the service itself. */
   readonly idempotencyKey: string | null
-  /** The name of the idempotency record that the key has (keys.ts); null like the key. */
-  readonly record: string | null
+  /** A hash of that key (keys.ts); null like the key. */
+  readonly idempotencyRecordId: string | null
   /** Where the API process waits, and under which name. */
   readonly replyTo: { readonly channel: string; readonly commandId: string } | null
   readonly correlationId: string | null
@@ -68,7 +78,7 @@ const storedEntry = storedValue<StoredEntry>('command', {
   deliveryCount: [0],
   dueAt: [null],
   idempotencyKey: [null],
-  record: [null],
+  idempotencyRecordId: [null],
   replyTo: [null, storedList<NonNullable<CommandEntry['replyTo']>>({ channel: [required], commandId: [required] })],
   correlationId: [null],
   traceparent: [null]
@@ -81,7 +91,7 @@ export function encodeEntry({ dueAtMs, ...content }: EntryContent): string[] {
 
 const UNREQUESTED = {
   idempotencyKey: null,
-  record: null,
+  idempotencyRecordId: null,
   replyTo: null,
   correlationId: null,
   traceparent: null,
@@ -104,7 +114,7 @@ export const WAKE_TEMPLATE = storedEntry.encode({
 /** Reads an entry for an operator, who does not own it. Null when it is not readable as a command. */
 export function entryIn(partition: number, entryId: string, fields: readonly string[]): CommandEntry | null {
   try {
-    return decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
+    return decodeEntry(unownedEntry(partition, entryId, fields))
   } catch {
     return null
   }

@@ -6,8 +6,8 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
-import { decodeEntry, encodeEntry, entryIn } from './command-entry.js'
-import { decodeLetter, type Letter } from './stored-letter.js'
+import { decodeEntry, encodeEntry, entryIn, unownedEntry } from './command-entry.js'
+import { decodeLetter, type Letter } from './stored-dead-letter.js'
 
 const replayLetter = defineNamedScript<{
   keys: 'letters' | 'commands'
@@ -76,9 +76,9 @@ export async function replayDeadLetters(
 
 /** False when the letter is gone. Throws when it is not a command. */
 async function putBack(redis: Redis, letter: DeadLetter): Promise<boolean> {
-  const { partition, entryId } = placeOf(letter.letterId)
+  const { partition, entryId } = readLetterId(letter.letterId)
   const fields = Object.entries(letter.fields).flat()
-  const entry = decodeEntry({ partition, entryId, fields, consumer: '', delivery: '' })
+  const entry = decodeEntry(unownedEntry(partition, entryId, fields))
   const moved = await replayLetter(
     redis,
     { letters: keys.deadLetters(partition), commands: keys.commands(partition) },
@@ -106,13 +106,13 @@ async function findLetter(
   redis: Redis,
   letterId: string
 ): Promise<{ letter: DeadLetter; partition: number; entryId: string }> {
-  const { partition, entryId } = placeOf(letterId)
+  const { partition, entryId } = readLetterId(letterId)
   const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
   if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
   return { letter: letterOf(partition, entryId, found[1]), partition, entryId }
 }
 
-function placeOf(letterId: string): { partition: number; entryId: string } {
+function readLetterId(letterId: string): { partition: number; entryId: string } {
   const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
   return { partition: Number(digits), entryId }
 }

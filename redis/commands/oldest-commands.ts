@@ -3,6 +3,7 @@
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
+import { entryTimeMs } from '../streams.js'
 import { type CommandEntry, entryIn } from './command-entry.js'
 
 export interface WaitingCommand {
@@ -25,7 +26,7 @@ export async function listOldestCommands(redis: Redis, partitions: number, limit
       return entries.map(([entryId, fields]) => ({
         partition,
         entryId,
-        ageMs: Math.max(0, nowMs - Number.parseInt(entryId, 10)),
+        ageMs: Math.max(0, nowMs - entryTimeMs(entryId)),
         command: entryIn(partition, entryId, fields)
       }))
     })

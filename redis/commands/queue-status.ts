@@ -4,6 +4,7 @@ import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
+import { entryTimeMs } from '../streams.js'
 
 export interface QueueStatus {
   readonly partition: number
@@ -61,7 +62,7 @@ async function statusOf(
     )
   )
   const oldestId = oldest[0]?.[0]
-  const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
+  const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - entryTimeMs(oldestId))
   const scheduled = expiries + queries
   return { partition, length, pending, oldestAgeMs, scheduled, due, reconcileDue, deadLetters, inReview, inDoubt }
 }

@@ -3,7 +3,7 @@
 --
 -- keys.commands                stream
 -- given.group, given.entry     the entry
--- given.consumer               who has it; '': it has no owner, and no worker would ever get it
+-- given.consumer               who has it; absent: it has no owner, and no worker would ever get it
 -- given.fields                 of the new entry, in pairs
 --
 -- Returns 1, or 0 when the entry is not with that consumer.
@@ -13,7 +13,7 @@ if not isWith(keys.commands, given.group, given.entry, given.consumer) then
 end
 redis.call('XACK', keys.commands, given.group, given.entry)
 -- A stream that was trimmed by hand has lost it, and its worker has not. What has no owner and is gone has ended.
-if redis.call('XDEL', keys.commands, given.entry) == 0 and given.consumer == '' then
+if redis.call('XDEL', keys.commands, given.entry) == 0 and not given.consumer then
   return 0
 end
 redis.call('XADD', keys.commands, '*', unpack(given.fields))

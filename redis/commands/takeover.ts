@@ -9,14 +9,16 @@
  * a worker reads its own entries.
  */
 
+import { DAY_MS } from '../../machines/durations.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { lastDeliveredIn } from './backlog.js'
-import type { StreamEntry } from './command-entry.js'
-import { heldEntries, type ReadResult, type WorkKind } from './command-stream.js'
+import { type StreamEntry, unownedEntry } from './command-entry.js'
+import { heldEntries, type ReadResult } from './read-commands.js'
+import type { WorkKind } from './work-kind.js'
 
 const beatScript = defineNamedScript<{
   keys: 'heartbeats'
@@ -28,7 +30,7 @@ const dropConsumer = defineNamedScript<{ keys: 'stream'; given: { group: string;
 const TAKE_MAX = 200
 
 /** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
-const FORGET_AFTER_MS = 24 * 3_600_000
+const FORGET_AFTER_MS = DAY_MS
 
 /** Says that a worker is alive. `heartbeats`: the list of the workers' kind. Answers the time of Redis (ms). */
 export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<number> {
@@ -125,7 +127,7 @@ export async function strayEntries<E extends StreamEntry>(
   const held = new Set((page as [string, ...unknown[]][]).map(([entryId]) => entryId))
   return entries
     .filter(([entryId]) => !held.has(entryId))
-    .map(([entryId, fields]) => ({ partition, entryId, consumer: '', delivery: '', fields }))
+    .map(([entryId, fields]) => unownedEntry(partition, entryId, fields))
 }
 
 /** Long enough that a new consumer without a heartbeat yet is not removed. */

@@ -18,10 +18,10 @@
 local function indexPayment()
   local member = given.member
   -- After its acceptance a payment has no more than the wake-up in `reconcile`.
-  local isListed = given.version ~= '1'
+  local mayBeIndexed = given.version ~= '1'
   if given.expiryMs then
     redis.call('ZADD', keys.due, given.expiryMs, member)
-  elseif isListed then
+  elseif mayBeIndexed then
     redis.call('ZREM', keys.due, member)
   end
   if given.reconcileMs then
@@ -37,7 +37,7 @@ local function indexPayment()
   if given.doubtMs then
     -- A retry of the operation starts a new horizon; the payment stays in doubt since the first try.
     redis.call('ZADD', keys.inDoubt, 'NX', given.doubtMs, member)
-  elseif isListed then
+  elseif mayBeIndexed then
     redis.call('ZREM', keys.inDoubt, member)
   end
   if keys.before ~= keys.after then

@@ -1,9 +1,10 @@
 -- Included by the scripts that end a request: stores the result in its idempotency record, unless it has one already.
--- A record without a result begins with `[1,0,`: the result takes the place of the 0. `record`: as it is stored, or false.
+-- The result takes the place of the 0. `record`: as it is stored, or false. `isOpenRecord` comes with this.
 --
 -- Returns whether it was stored.
+-- include is_open_record
 local function storeResult(idempotency, record, result)
-  local isOpen = record and string.sub(record, 1, 5) == '[1,0,'
+  local isOpen = isOpenRecord(record)
   if isOpen then
     redis.call('SET', idempotency, '[1,' .. result .. string.sub(record, 5), 'KEEPTTL')
   end

@@ -5,7 +5,7 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Redis } from '../connection/connections.js'
 import { askMasters } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
-import { demand } from './demand.js'
+import { requireCheck } from './require-check.js'
 
 /** Demands it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
 export async function requireDurability(
@@ -15,7 +15,7 @@ export async function requireDurability(
   }
 ): Promise<Check[]> {
   const check: Check = () => durabilityProblem(redis, context.config.acceptEverysec === 'yes')
-  return (await demand('durability', check, context)) ? [check] : []
+  return (await requireCheck('durability', check, context)) ? [check] : []
 }
 
 /**

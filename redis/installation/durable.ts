@@ -7,12 +7,12 @@ import { MoneyWaits } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { WRONG_TYPES_FACT, wrongTypeCommands, wrongTypeWarning } from '../connection/wrong-types.js'
-import { demand } from './demand.js'
+import { requireRights } from './acl-rights.js'
+import { requireReplay } from './aof-replay-rights.js'
 import { requireDurability } from './durability.js'
 import { awaitInstallation, changeOf, claimInstallation, type Installation } from './installation.js'
-import { requirePermissions } from './permissions.js'
-import { requireReplay } from './replay.js'
 import { unawaitedReplicas, watchReplicas } from './replicas.js'
+import { requireCheck } from './require-check.js'
 import { versionProblem, writeProblem } from './server-state.js'
 
 /** What a durable Redis that refuses writes means to a process; `unnoticed`: it only reads. */
@@ -58,8 +58,8 @@ export async function connectDurable(
   // Before anything else: an older server refuses commands in the middle of the start, with a syntax error.
   const checkVersion = (): Promise<string | undefined> =>
     versionProblem(durable, 'REDIS_URL').catch(rejectAsUnreachable(durable))
-  await demand('version of REDIS_URL', checkVersion, context, true)
-  await requirePermissions(durable, 'REDIS_URL', context)
+  await requireCheck('version of REDIS_URL', checkVersion, context, true)
+  await requireRights(durable, 'REDIS_URL', context)
   const isReader = refusedWrites === 'unnoticed'
   const installation = await (isReader ? awaitInstallation(durable, context) : claimInstallation(durable, config))
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')

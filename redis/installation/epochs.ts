@@ -5,7 +5,7 @@
  * An epoch is the time of one server as the master. The counter alone could be overtaken: data that lost three commits and
  * made four looks newer. A memory names its epoch, and is missing when the next epoch begins below it.
  */
-import { numbered, required, storedList, storedValue } from '../stored-fields.js'
+import { many, numbered, required, storedList, storedValue } from '../stored-fields.js'
 
 export interface Epoch {
   readonly number: number
@@ -81,10 +81,7 @@ const storedEpoch = storedList<Epoch>({ number: [required], serverId: [required]
 
 export const storedVouch = storedValue<Vouch>('vouch', {
   standing: ['vouched', numbered(standings)],
-  epochs: [
-    [],
-    { encode: list => list.map(storedEpoch.encode), decode: list => (list as unknown[][]).map(storedEpoch.decode) }
-  ],
+  epochs: [[], many(storedEpoch)],
   acceptedEpoch: [0],
   unvouchedBeforeMs: [0],
   missing: [null, storedList<Missing>({ commits: [0], fromMs: [0], toMs: [0], epoch: [0] })]

@@ -19,9 +19,9 @@ import {
   reasonOf
 } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
+import { requireRights } from './acl-rights.js'
 import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf, inTime } from './memory-only-settings.js'
-import { requirePermissions } from './permissions.js'
 import { versionProblem } from './server-state.js'
 
 /** How long a start waits for the server before it continues without it (ms). */
@@ -36,7 +36,7 @@ const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a C
  */
 const HARMLESS = new Set(['auth', 'hello', 'select', 'client', 'info', 'config', 'ping', 'quit', 'eval'])
 
-type Finding = { readonly kind: 'down'; readonly reason: string } | ({ readonly kind: 'asked' } & DiskUse)
+type Probe = { readonly kind: 'down'; readonly reason: string } | ({ readonly kind: 'asked' } & DiskUse)
 
 /**
  * The connection of a process to the memory-only Redis; it is closed at the stop of the process. Rejects when the server,
@@ -58,7 +58,7 @@ export async function openMemoryOnly(
   const look = proveConnections(secrets, installation)
   const found = await untilAsked(look)
   if (found.kind === 'asked' && found.problem !== undefined) throw new Error(found.problem)
-  await requirePermissions(secrets, 'SECRETS_REDIS_URL', context, async () => (await look()).kind === 'asked')
+  await requireRights(secrets, 'SECRETS_REDIS_URL', context, async () => (await look()).kind === 'asked')
   onReadyCheck('memory-only redis', async () => {
     const now = await look()
     if (now.kind === 'asked') return now.problem
@@ -101,7 +101,7 @@ function adviceFor(reason: string): string {
 }
 
 /** Rejects data commands of `secrets` unless the server of its connection is proved. Returns a way to look again. */
-function proveConnections(secrets: Single, installation: Installation): () => Promise<Finding> {
+function proveConnections(secrets: Single, installation: Installation): () => Promise<Probe> {
   let isProved = false
   const send = secrets.sendCommand.bind(secrets)
   secrets.sendCommand = (command, stream) => {
@@ -110,14 +110,14 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
     return command.promise
   }
   let refusal: string | undefined
-  let looking: Promise<Finding> | null = null
-  const lookOnce = async (): Promise<Finding> => {
+  let looking: Promise<Probe> | null = null
+  const lookOnce = async (): Promise<Probe> => {
     const { stream } = secrets
-    const found = await find(secrets, installation, refusal)
+    const found = await probe(secrets, installation, refusal)
     if (found.kind === 'asked' && secrets.stream === stream) isProved = found.problem === undefined
     return found
   }
-  const look = (): Promise<Finding> => {
+  const look = (): Promise<Probe> => {
     looking ??= lookOnce().finally(() => {
       looking = null
     })
@@ -147,7 +147,7 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
 }
 
 /** `refusal`: why the server did not let this process log in. */
-async function find(secrets: Single, installation: Installation, refusal: string | undefined): Promise<Finding> {
+async function probe(secrets: Single, installation: Installation, refusal: string | undefined): Promise<Probe> {
   try {
     const use = await diskUseOf(secrets)
     const problem = (await inTime(versionProblem(secrets, 'SECRETS_REDIS_URL'))) ?? use.problem
@@ -166,7 +166,7 @@ function isDown(error: unknown): boolean {
   return (isRedisUnavailable(error) && !isRefusal(error)) || error instanceof NoAnswerInTime
 }
 
-async function untilAsked(look: () => Promise<Finding>): Promise<Finding> {
+async function untilAsked(look: () => Promise<Probe>): Promise<Probe> {
   const endMs = performance.now() + START_WAIT_MS
   while (true) {
     const found = await look()

@@ -5,6 +5,7 @@ import type { Redis } from '../connection/connections.js'
 import { fieldsOf, infoField } from '../connection/reply-fields.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
+import { entryTimeMs, nothingIfMissing } from '../streams.js'
 import { type Counted, countedOf, counterOf, storedVouch, type Vouch } from './epochs.js'
 
 const setVouch = defineNamedScript<{
@@ -85,11 +86,8 @@ export async function serverIdOf(server: Redis): Promise<string> {
 
 /** When the last command of a partition was written (ms, by the clock of Redis); 0: none ever was. */
 export async function lastCommandMs(redis: Redis, partition: number): Promise<number> {
-  const answer = (await redis.xinfo('STREAM', keys.commands(partition)).catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes('no such key')) return []
-    throw error
-  })) as unknown[]
-  return Number(String(fieldsOf(answer).get('last-generated-id') ?? '0').split('-')[0])
+  const answer = (await redis.xinfo('STREAM', keys.commands(partition)).catch(nothingIfMissing)) as unknown[]
+  return entryTimeMs(String(fieldsOf(answer).get('last-generated-id') ?? '0-0'))
 }
 
 /** The server that has a partition, as far as this client knows. Throws while a Cluster has none. */

@@ -7,7 +7,7 @@ import { messageOf } from '../../runtime/message-of.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import type { DataServer } from '../connection/redis-errors.js'
-import { ARGUMENTS_MAX, commandsIn, samplesOf, usersOf } from './permissions.js'
+import { ARGUMENTS_MAX, commandsIn, samplesOf, usersOf } from './acl-rights.js'
 
 /** What an attacker with a login wants. Only the users of `+@admin` may use the second part. */
 const DESTRUCTIVE = [['FLUSHALL'], ['FLUSHDB'], ['DEBUG', 'RELOAD'], ['MONITOR']]

@@ -259,8 +259,8 @@ export class Vouching {
     })
     const look: Look = { vouch: data.vouch, count: data.count, serverId, seen }
     const loss = lossIn(look)
-    const isOpen = loss !== null || !isCurrent(look)
-    if (this.#options.mayDecide && isOpen && (await this.#decide(partition, server, data, look))) return true
+    const isUndecided = loss !== null || !isCurrent(look)
+    if (this.#options.mayDecide && isUndecided && (await this.#decide(partition, server, data, look))) return true
     const missing = data.vouch?.missing ?? (loss === null ? null : { ...loss, fromMs: 0 })
     // What no process has vouched for yet has nothing to be compared with.
     const isProven = missing === null && (data.vouch === null || isCurrent(look)) && server.stream === stream

@@ -50,9 +50,9 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   const acquireOne = inBatches((names: readonly string[]) => acquireEach(redlock, names, ttlMs))
   return {
     async withLock(name, work) {
-      const lock = outage.isDown() ? 'none' : await acquireOne(name).catch(outage.failed)
+      const lock = outage.isDown() ? lockOfTime(ttlMs) : await acquireOne(name).catch(outage.failed)
       if (lock === null) return 'taken'
-      const lease = new RenewedLease(lock === 'none' ? lockOfTime(ttlMs) : lock, ttlMs)
+      const lease = new RenewedLease(lock, ttlMs)
       try {
         return await work(lease)
       } finally {
@@ -73,8 +73,8 @@ function watchOutage(
 ): {
   /** Whether it is of no use to ask for a lock. */
   isDown(): boolean
-  /** What to do about an error: to wait (it throws), or to work without a lock. */
-  failed(error: unknown): 'none'
+  /** What to do about an error: to wait (it throws), or to work with what stands in for a lock. */
+  failed(error: unknown): Renewable
 } {
   let sinceMs: number | null = null
   let wellSinceMs: number | null = null
@@ -94,7 +94,7 @@ function watchOutage(
   return {
     isDown: () => isLong() && wellSinceMs === null,
     failed(error) {
-      if (isLong()) return 'none'
+      if (isLong()) return lockOfTime(ttlMs)
       if (sinceMs === null) {
         sinceMs = performance.now()
         wellSinceMs = null

@@ -16,13 +16,14 @@
 -- {'changed', payment record or ''}.
 -- include advance
 -- include digits
+-- include is_open_record
 local LOST_AFTER_MS = 60000
 local payment = redis.call('GET', keys.payment) or ''
 local earlier = redis.call('GET', keys.idempotency)
 local isSameVersion = string.match(payment, '^%[%d+,(%d+),') == given.version
 -- The same request is open for so long, and not in flight: its command may be lost, and is written again unless the
 -- payment has its refund. If the command is not lost, commit.lua begins one of the two.
-local isOpen = earlier and string.sub(earlier, 1, 5) == '[1,0,'
+local isOpen = isOpenRecord(earlier)
 local rest = isOpen and string.sub(earlier, 6) or ''
 local isLost = isOpen
   and isSameVersion

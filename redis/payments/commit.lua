@@ -19,6 +19,7 @@
 -- given.result                   the result of the request; absent: none yet
 -- given.channel, given.reply     the reply to the request that waits; absent: none waits
 -- given.event, given.occurredMs  of a change of status; when it was
+-- given.undeliverableMs          how long it is kept if it can't wait, and all that was given up before
 --
 -- Returns the count, or -1 VERSION_CONFLICT, -2 TAKEN_OVER: not with this consumer, or -3 ANSWERED: the request has its result.
 -- include version_of
@@ -27,6 +28,7 @@
 -- include append_event
 -- include store_result
 -- include advance
+-- include digits
 if versionOf(keys.payment) ~= given.version then
   return -1
 end
@@ -34,7 +36,7 @@ if given.begins and not isWith(keys.commands, given.group, given.begins, given.c
   return -2
 end
 local request = (given.mustBeOpen or given.result) and redis.call('GET', keys.idempotency)
-if given.mustBeOpen and string.sub(request or '', 1, 5) ~= '[1,0,' then
+if given.mustBeOpen and not isOpenRecord(request) then
   return -3
 end
 -- Until the record is written, the command tries again: what can fail comes first (a key of another type), the mark goes last.
@@ -43,6 +45,7 @@ local count = advance(keys.counter)
 if given.event and redis.call('EXISTS', keys.endpoint) == 1 then
   if not appendEvent(redis.call('TIME')[1] .. '000') then
     redis.call('ZADD', keys.undeliverable, given.occurredMs, '[1,' .. given.event .. ']')
+    redis.call('PEXPIRE', keys.undeliverable, digits(given.undeliverableMs))
   end
 end
 if given.result then

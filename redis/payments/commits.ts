@@ -5,17 +5,19 @@
  * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
  */
 import type { CommandResult } from '../../machines/commands.js'
+import { DAY_MS } from '../../machines/durations.js'
 import type { Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../../machines/model.js'
 import type { OperationResult } from '../../machines/payment/decide.js'
 import type { WakeTimes } from '../../machines/payment/wake-ups.js'
 import { statusChangeOf } from '../../machines/status-change.js'
-import type { CommandEntry } from '../commands/command-entry.js'
+import { RETENTION_DAYS } from '../../machines/webhook-delivery.js'
+import { type CommandEntry, ownerOf } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
-import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
+import { idempotencyRecordIdOf, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { encodeWaiting } from '../webhooks/webhook-event.js'
-import { type Begin, createBegin } from './beginnings.js'
+import { type Begin, createBegin } from './authorisation-marks.js'
 import { encodeResult } from './idempotency.js'
 import { indexedSaleId } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
@@ -23,7 +25,7 @@ import { encodePayment } from './payment-record.js'
 const commit = defineNamedScript<{ keys: keyof ReturnType<typeof keysOf>; given: ReturnType<typeof givenOf> }>('commit')
 const finish = defineNamedScript<{
   keys: 'idempotency' | 'commands' | 'payment' | 'due' | 'reconcile'
-  given: ReturnType<typeof commandOf> & Reply & Ending
+  given: ReturnType<typeof ownerOf> & Reply & Ending
 }>('finish')
 
 /** One decision, ready to be written. */
@@ -75,15 +77,15 @@ export function createCommitStore(writes: Writes): CommitStore {
     }
   }
   const end = async (entry: CommandEntry, ending: Ending = {}, reply: Reply = {}): Promise<number> => {
-    const { partition, record, paymentKey } = entry
+    const { partition, idempotencyRecordId, paymentKey } = entry
     const scriptKeys = {
-      idempotency: keys.idempotency(partition, record ?? 'none'),
+      idempotency: keys.idempotency(partition, idempotencyRecordId),
       commands: keys.commands(partition),
       payment: keys.payment(partition, paymentKey),
       due: keys.due(partition),
       reconcile: keys.reconcile(partition)
     }
-    const given = { ...commandOf(entry), ...ending, ...inScript(reply) }
+    const given = { ...ownerOf(PAYMENTS_GROUP, entry), ...ending, ...inScript(reply) }
     return Number(await writes.run(scriptKeys.commands, node => finish(node, scriptKeys, given)))
   }
   return {
@@ -153,17 +155,13 @@ function replyOf({ payment, operationResult, ends, times }: Commit): Reply {
   return replyTo(ends, encodeReply(ends, replyResult(ends, operationResult), payment.progress, times))
 }
 
-function commandOf({ entryId, consumer }: CommandEntry) {
-  return { group: PAYMENTS_GROUP, entry: entryId, consumer }
-}
-
 function keysOf(write: Commit, partition: number) {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
   const paymentKey = paymentKeyOf(terms.id)
   return {
     payment: keys.payment(partition, paymentKey),
-    idempotency: keys.idempotency(partition, recordOf(write)),
+    idempotency: keys.idempotency(partition, idempotencyRecordIdFor(write)),
     commands: keys.commands(partition),
     due: keys.due(partition),
     reconcile: keys.reconcile(partition),
@@ -187,14 +185,15 @@ function mustBeOpen({ begins }: Commit): boolean {
 }
 
 /**
- * The idempotency record that gets its result, or must be open. That of the command as a rule, whose name need not be hashed
+ * The idempotency record that gets its result, or must be open: as a rule that of the command, whose id need not be hashed
  * again.
  */
-function recordOf({ payment, operationResult, ends, begins }: Commit): string {
-  if (operationResult === null) return begins?.record ?? 'none'
+function idempotencyRecordIdFor({ payment, operationResult, ends, begins }: Commit): string | null {
+  if (operationResult === null) return begins?.idempotencyRecordId ?? null
   const entry = ends ?? begins
-  if (entry?.record && entry.idempotencyKey === operationResult.idempotencyKey) return entry.record
-  return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
+  if (entry?.idempotencyRecordId && entry.idempotencyKey === operationResult.idempotencyKey)
+    return entry.idempotencyRecordId
+  return idempotencyRecordIdOf(payment.terms.merchantId, operationResult.idempotencyKey)
 }
 
 function givenOf(write: Commit, reply: Reply) {
@@ -213,7 +212,7 @@ function givenOf(write: Commit, reply: Reply) {
     group: PAYMENTS_GROUP,
     ends: ends?.entryId,
     begins: begins?.entryId,
-    consumer: begins?.consumer,
+    consumer: begins?.consumer ?? undefined,
     mustBeOpen: mustBeOpen(write) || undefined,
     result: encodeResult(operationResult?.result ?? null),
     ...reply,
@@ -226,7 +225,8 @@ function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentK
   if (statusBefore === payment.progress.status) return {}
   const { terms } = payment
   const place = { paymentKey, merchantId: terms.merchantId }
-  return encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent)
+  const undeliverableMs = RETENTION_DAYS * DAY_MS
+  return { ...encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent), undeliverableMs }
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

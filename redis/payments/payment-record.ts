@@ -8,6 +8,7 @@
  * release adds the row, and the next one sets it, where the value must outlive a rolling restart.
  */
 import type { CommandResult } from '../../machines/commands.js'
+import { DAY_MS } from '../../machines/durations.js'
 import {
   type FailureCode,
   type HistoryEntry,
@@ -28,7 +29,7 @@ import { paymentIdOfKey } from '../keys.js'
 import { DamagedValue, type Format, many, numbered, required, storedList, storedValue } from '../stored-fields.js'
 
 /** The default of the window: most payments have it, so it is not stored. */
-const USUAL_WINDOW_MS = 7 * 24 * 3_600_000
+const USUAL_WINDOW_MS = 7 * DAY_MS
 
 type OwnTerms = Omit<PaymentTerms, 'id' | 'merchantId'>
 

@@ -43,7 +43,7 @@ const acceptOperation = defineNamedScript<{
 export interface Acceptance {
   readonly partition: number
   readonly idempotencyKey: string
-  readonly record: string
+  readonly idempotencyRecordId: string
   readonly fingerprint: string
   readonly replyTo: { readonly channel: string; readonly commandId: string }
   readonly correlationId: string | null
@@ -83,7 +83,7 @@ export interface PaymentStore {
     retentionMs?: number | null
   ): Promise<IdempotencyValue | null>
   acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
-  readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
+  readIdempotency(partition: number, idempotencyRecordId: string): Promise<IdempotencyValue | null>
   /** Null when there is no such payment. The caller compares the merchant. */
   load(partition: number, paymentKey: string): Promise<Payment | null>
   /** The same for a caller that is about to change the payment: on return it is in Redis. */
@@ -101,11 +101,11 @@ export function createPaymentStore(writes: Writes): PaymentStore {
   const load = loadFrom(redis)
   return {
     async acceptPayment(payment, command, acceptance, retentionMs) {
-      const { partition, record, fingerprint } = acceptance
+      const { partition, idempotencyRecordId, fingerprint } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const paymentKey = paymentKeyOf(id)
       const scriptKeys = {
-        idempotency: keys.idempotency(partition, record),
+        idempotency: keys.idempotency(partition, idempotencyRecordId),
         payment: keys.payment(partition, paymentKey),
         commands: keys.commands(partition),
         pending: keys.byStatus(partition, merchantId, 'pending'),
@@ -130,11 +130,11 @@ export function createPaymentStore(writes: Writes): PaymentStore {
     },
 
     async acceptOperation({ payment, command, refusal, isKnown }, acceptance, retentionMs) {
-      const { partition, record, fingerprint } = acceptance
+      const { partition, idempotencyRecordId, fingerprint } = acceptance
       const paymentKey = paymentKeyOf(payment.terms.id)
       const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
       const scriptKeys = {
-        idempotency: keys.idempotency(partition, record),
+        idempotency: keys.idempotency(partition, idempotencyRecordId),
         payment: keys.payment(partition, paymentKey),
         commands: keys.commands(partition),
         counter: keys.commitCounter(partition)
@@ -151,8 +151,8 @@ export function createPaymentStore(writes: Writes): PaymentStore {
       return operationAccepted(answer, payment, counter => writes.saw(partition, counter))
     },
 
-    async readIdempotency(partition, record) {
-      const value = await redis.get(keys.idempotency(partition, record))
+    async readIdempotency(partition, idempotencyRecordId) {
+      const value = await redis.get(keys.idempotency(partition, idempotencyRecordId))
       return value === null ? null : decodeIdempotency(value)
     },
 

@@ -6,6 +6,7 @@
  * Redis (vault/webhook-secrets.ts): a copy of Redis can't sign anything.
  */
 import { randomBytes } from 'node:crypto'
+import { DAY_MS } from '../../machines/durations.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf } from '../keys.js'
 import { replaceRecord } from '../replace-record.js'
@@ -52,7 +53,7 @@ export interface WebhookEndpointStore {
 }
 
 /** How long a rotated secret signs beside the new one. */
-export const ROTATION_OVERLAP_MS = 24 * 3_600_000
+export const ROTATION_OVERLAP_MS = DAY_MS
 /** Each previous secret makes the signature header 68 bytes longer. */
 const PREVIOUS_MAX = 8
 

@@ -8,6 +8,7 @@ import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, partitionNumbers } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { required, storedValue } from '../stored-fields.js'
+import { entryTimeMs } from '../streams.js'
 
 const fireWebhooks = defineNamedScript<{
   keys: 'line' | 'lines' | 'failing' | 'deliveries'
@@ -86,7 +87,7 @@ export async function deliveryBacklog(redis: Redis, partitions: number): Promise
     backlog.waiting += sum(waiting)
     backlog.failingMs = Math.max(backlog.failingMs, ...sinceMs.map(since => nowMs - since))
     if (oldest !== undefined) {
-      backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - Number.parseInt(oldest[0], 10))
+      backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - entryTimeMs(oldest[0]))
     }
   }
   await Promise.all(partitionNumbers(partitions).map(read))

@@ -14,6 +14,7 @@ import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import type { PaymentStore } from '../payments/payments.js'
 import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
+import { entryTimeMs } from '../streams.js'
 import { decodePlace, encodePlace, type Place } from './delivery-entry.js'
 import {
   byTime,
@@ -271,7 +272,7 @@ function undeliverableIn(merchantId: string, listed: string): LoggedEvent[] {
 /** None when this version can't read it. */
 function deliveredIn(merchantId: string, [id, [, text = '']]: StoredEntry): LoggedEvent[] {
   return readable(text, decodeConcluded).map(({ change, attempts }) =>
-    loggedEvent(merchantId, 'delivered', change, { attempts, sinceMs: Number.parseInt(id, 10) })
+    loggedEvent(merchantId, 'delivered', change, { attempts, sinceMs: entryTimeMs(id) })
   )
 }
 

@@ -4,6 +4,7 @@
  * A payment with events has one command in the stream of its partition, or stands in the line of its merchant's endpoint: until its
  * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
+import { DAY_MS } from '../../machines/durations.js'
 import {
   type Attempt,
   type Conclusion,
@@ -12,8 +13,9 @@ import {
   RETENTION_DAYS,
   spanMs
 } from '../../machines/webhook-delivery.js'
-import { requeueCommand, requeueEntry, type WorkKind } from '../commands/command-stream.js'
-import { encodeLetter } from '../commands/stored-letter.js'
+import { requeueCommand, requeueEntry } from '../commands/command-queue.js'
+import { encodeLetter } from '../commands/stored-dead-letter.js'
+import type { WorkKind } from '../commands/work-kind.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
@@ -28,7 +30,7 @@ const concludeWebhook = defineNamedScript<{
   given: ReturnType<typeof givenOf>
 }>('conclude_webhook')
 
-const RETENTION_MS = RETENTION_DAYS * 24 * 3_600_000
+const RETENTION_MS = RETENTION_DAYS * DAY_MS
 
 /** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
 export const deliveryWork: WorkKind<DeliveryEntry> = {
@@ -38,7 +40,7 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
   decode: decodeDelivery,
   encodeRedelivered: encodeDelivery,
   isBegun: async () => true,
-  release: (redis, entry) => requeueEntry(redis, deliveryWork, entry)
+  release: async (redis, entry) => void (await requeueEntry(redis, deliveryWork, entry))
 }
 
 /** The first event of a payment, and where it goes. */

@@ -1,7 +1,7 @@
 /** What all verbs of the operator's command line have in common: options, connection, output. */
 import type { Command, OptionValues } from 'commander'
 import { confirmedReplicas } from '../../redis/connection/writes.js'
-import { replayProblem } from '../../redis/installation/replay.js'
+import { replayProblem } from '../../redis/installation/aof-replay-rights.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { visibleText } from '../../runtime/visible-text.js'
 import { UsageError } from '../command-line/usage-error.js'

@@ -2,7 +2,8 @@
  * What people and their cron jobs do to the streams of commands by hand, while the service works: groups are destroyed, set
  * back and set forward, consumers are deleted, streams trimmed.
  */
-import { paymentWork } from '../../redis/commands/command-stream.js'
+import { unownedEntry } from '../../redis/commands/command-entry.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { connectInBackground, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { createLogger } from '../../runtime/log.js'
@@ -64,9 +65,8 @@ async function trim(redis: Redis, partitions: number, kept: number): Promise<boo
   const longest = all.sort((a, b) => b.entries.length - a.entries.length)[0]
   if (longest === undefined) return false
   const { name: stream, entries } = longest
-  const place = { partition: 0, consumer: '', delivery: '' }
   const isNotification = ([entryId, fields]: (typeof entries)[number]): boolean =>
-    paymentWork.decode({ ...place, entryId, fields }).command.kind === 'network_notification'
+    paymentWork.decode(unownedEntry(0, entryId, fields)).command.kind === 'network_notification'
   const firstKept = entries.find((entry, index) => index >= entries.length - kept || isNotification(entry))
   const [lastMs, lastCount] = (entries.at(-1)?.[0] ?? '0-0').split('-')
   return (await redis.xtrim(stream, 'MINID', firstKept?.[0] ?? `${lastMs}-${Number(lastCount) + 1}`)) > 0

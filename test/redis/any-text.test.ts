@@ -7,9 +7,11 @@ import fc from 'fast-check'
 import type { Payment } from '../../machines/model.js'
 import { statusChangeOf } from '../../machines/status-change.js'
 import type { Attempt, Conclusion } from '../../machines/webhook-delivery.js'
-import { deadLetterCommand, ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
+import { deadLetterCommand } from '../../redis/commands/command-queue.js'
 import { listDeadLetters, replayDeadLetter } from '../../redis/commands/dead-letters.js'
+import { ensureGroups, readCommands } from '../../redis/commands/read-commands.js'
 import { decodeReply, encodeReply } from '../../redis/commands/replies.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys } from '../../redis/keys.js'
@@ -28,7 +30,7 @@ import {
   createCommand,
   everyText,
   MERCHANT,
-  recordOf
+  recordIdOf
 } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 import { eventLogOf, plainQueue } from '../support/webhooks.js'
@@ -164,7 +166,7 @@ describe('stored values with any text', () => {
       const { after, entry, operationResult, payments } = await live(test.redis, text)
       expect(await payments.load(PARTITION, entry.paymentKey)).to.deep.equal(after)
       const { result } = operationResult
-      expect((await payments.readIdempotency(PARTITION, recordOf(text)))?.result).to.deep.equal(result)
+      expect((await payments.readIdempotency(PARTITION, recordIdOf(text)))?.result).to.deep.equal(result)
       expect(decodeReply(encodeReply(entry, result, null))).to.deep.equal({
         commandId: text,
         reply: { kind: 'ended', result, times: null }

@@ -36,7 +36,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   knownSale: keys.knownSale(),
   acquirer: keys.acquirer(),
   payment: keys.payment(0, '<payment key>'),
-  idempotency: keys.idempotency(0, '<record>'),
+  idempotency: keys.idempotency(0, '<record id>'),
   commands: keys.commands(0),
   deadLetters: keys.deadLetters(0),
   begun: keys.begun(0),

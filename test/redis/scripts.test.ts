@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { argumentsMin } from '../../redis/command-arguments.js'
-import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../redis/commands/read-commands.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../redis/keys.js'

@@ -6,7 +6,14 @@ import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
 import { vouchedPolicy } from '../../machines/payment/policy.js'
-import { idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
+import {
+  idempotencyRecordIdOf,
+  keys,
+  PAYMENTS_GROUP,
+  partitionOf,
+  paymentIdOfKey,
+  paymentKeyOf
+} from '../../redis/keys.js'
 import { decodeIdempotency } from '../../redis/payments/idempotency.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import { auditIndexes } from './audit-indexes.js'
@@ -39,7 +46,7 @@ function auditRequest(
   record: RequestRecord
 ): string[] {
   const partition = partitionOf(merchant.id, installation.config.partitions)
-  const name = keys.idempotency(partition, idempotencyRecord(merchant.id, record.key))
+  const name = keys.idempotency(partition, idempotencyRecordIdOf(merchant.id, record.key))
   const text = installation.durable.data.text(name)
   if (record.refusal !== null) {
     const stored = text === null ? null : decodeIdempotency(text)

@@ -1,6 +1,6 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
 import { CALL_MAX_MS } from '../../machines/payment/wake-ups.js'
-import { paymentWork } from '../../redis/commands/command-stream.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { keys, partitionOf } from '../../redis/keys.js'
 import { encodeEndpoint, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'

@@ -19,7 +19,7 @@ export function scriptSteps(random: Random): Steps {
     named(
       'requeue',
       { commands: stream },
-      { ...held, consumer: random.pick(['', consumer]), fields: ['p', 'm', 'n', score] }
+      { ...held, consumer: random.pick([undefined, consumer]), fields: ['p', 'm', 'n', score] }
     ),
     named(
       'release_command',
@@ -138,7 +138,7 @@ function commitSteps(random: Random): Step[] {
         },
         ...{ group: 'payments', ends: some(entry), begins: some(entry), consumer, mustBeOpen: some(true) },
         ...{ result: some('[2,"r"]'), channel: some('c'), reply: 'r' },
-        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm' }])
+        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm', undeliverableMs: 9_999 }])
       }
     )
   ]

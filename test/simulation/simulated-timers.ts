@@ -1,5 +1,6 @@
 /** A `timers` process of a world: the real rounds. */
-import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { ensureGroups } from '../../redis/commands/read-commands.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'

@@ -2,7 +2,8 @@
  * What people and their cron jobs do to streams by hand (`--tampered`): groups are destroyed, set back and set forward,
  * consumers deleted, streams trimmed, often while a worker dies. A copy of the data without its groups looks the same.
  */
-import { paymentWork } from '../../redis/commands/command-stream.js'
+import { unownedEntry } from '../../redis/commands/command-entry.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import type { Installation } from './simulated-installation.js'
 import type { World } from './world.js'
@@ -61,9 +62,8 @@ function tamper(world: World, installation: Installation): void {
 
 function holdsNotification({ durable }: Installation, stream: string): boolean {
   const entries = [...(durable.data.stream(stream)?.entries ?? [])]
-  const place = { partition: 0, consumer: '', delivery: '' }
   return entries.some(([entryId, fields]) => {
-    const { command } = paymentWork.decode({ ...place, entryId, fields: [...fields] })
+    const { command } = paymentWork.decode(unownedEntry(0, entryId, fields))
     return command.kind === 'network_notification'
   })
 }

@@ -12,7 +12,7 @@ import {
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/policy.js'
 import { type CommandEntry, encodeEntry } from '../../redis/commands/command-entry.js'
-import { idempotencyRecord, newPaymentId, paymentKeyOf } from '../../redis/keys.js'
+import { idempotencyRecordIdOf, newPaymentId, paymentKeyOf } from '../../redis/keys.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
 
 export const PARTITION = 3
@@ -129,8 +129,8 @@ export const createCommand: Command & { kind: 'create' } = {
 const CREATE_KEY = 'key-of-the-create'
 
 /** The idempotency record of a key of the tests' merchant. */
-export function recordOf(idempotencyKey: string): string {
-  return idempotencyRecord(MERCHANT, idempotencyKey)
+export function recordIdOf(idempotencyKey: string): string {
+  return idempotencyRecordIdOf(MERCHANT, idempotencyKey)
 }
 
 export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): CommandEntry {
@@ -144,7 +144,7 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     paymentKey: paymentKeyOf(payment.terms.id),
     command: createCommand,
     idempotencyKey,
-    record: idempotencyKey === null ? null : recordOf(idempotencyKey),
+    idempotencyRecordId: idempotencyKey === null ? null : recordIdOf(idempotencyKey),
     replyTo: null,
     correlationId: null,
     traceparent: null,
@@ -160,7 +160,13 @@ export function aWake(
   paymentKey: string,
   { dueAtMs = null, deliveryCount = 0 }: Partial<Pick<CommandEntry, 'dueAtMs' | 'deliveryCount'>> = {}
 ): string[] {
-  const unrequested = { idempotencyKey: null, record: null, replyTo: null, correlationId: null, traceparent: null }
+  const unrequested = {
+    idempotencyKey: null,
+    idempotencyRecordId: null,
+    replyTo: null,
+    correlationId: null,
+    traceparent: null
+  }
   return encodeEntry({ paymentKey, command: { kind: 'wake' }, dueAtMs, deliveryCount, ...unrequested })
 }
 
@@ -169,7 +175,7 @@ export function anAcceptance(changes: Partial<Acceptance> = {}): Acceptance {
   return {
     partition: PARTITION,
     idempotencyKey,
-    record: recordOf(idempotencyKey),
+    idempotencyRecordId: recordIdOf(idempotencyKey),
     fingerprint: 'fingerprint',
     replyTo: { channel: 'reply:test', commandId: 'command-1' },
     correlationId: null,

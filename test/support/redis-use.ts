@@ -2,7 +2,7 @@
 import { connect as connectTcp } from 'node:net'
 import { createInterface } from 'node:readline'
 import { connect, disconnect } from '../../redis/connection/connections.js'
-import { commandsIn } from '../../redis/installation/permissions.js'
+import { commandsIn } from '../../redis/installation/acl-rights.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from './conditions.js'
 

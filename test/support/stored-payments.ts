@@ -21,7 +21,7 @@ export async function storePayment(
   await createPaymentStore(unreplicated(redis)).acceptPayment(
     payment,
     createCommand,
-    anAcceptance({ partition, record: id })
+    anAcceptance({ partition, idempotencyRecordId: id })
   )
   return id
 }

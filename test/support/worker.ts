@@ -3,8 +3,10 @@ import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { createCardDeclineStore } from '../../redis/cards/card-declines.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
-import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
-import { fireWakeUps, reconciliations } from '../../redis/commands/due.js'
+import { createCommandQueue } from '../../redis/commands/command-queue.js'
+import { fireWakeUps, reconciliations } from '../../redis/commands/fire-wake-ups.js'
+import { ensureGroups } from '../../redis/commands/read-commands.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
@@ -16,7 +18,7 @@ import { handleCommand } from '../../workers/payments/handle-command.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { until } from './conditions.js'
 import { FakeNetwork } from './fake-network.js'
-import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
+import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordIdOf } from './payments.js'
 import type { TestRedis } from './redis.js'
 import { unreadMetrics } from './worker-metrics.js'
 
@@ -192,7 +194,7 @@ export class TestWorker {
   }
 
   async resultOf(idempotencyKey: string): Promise<CommandResult | null> {
-    return (await this.#store.readIdempotency(PARTITION, recordOf(idempotencyKey)))?.result ?? null
+    return (await this.#store.readIdempotency(PARTITION, recordIdOf(idempotencyKey)))?.result ?? null
   }
 
   /** When the payment is looked at again (ms); null: never. */

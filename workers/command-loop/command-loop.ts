@@ -1,7 +1,7 @@
 /** Takes commands from the streams, as many as there are free slots, and writes heartbeats. */
 import { setMaxListeners } from 'node:events'
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { ensureGroups, type ReadResult, readCommands } from '../../redis/commands/command-stream.js'
+import { ensureGroups, type ReadResult, readCommands } from '../../redis/commands/read-commands.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
 import { type BlockingReads, createBlockingReads } from '../../redis/connection/blocking-reads.js'
 import { readableTogether } from '../../redis/connection/cluster-nodes.js'

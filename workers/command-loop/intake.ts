@@ -1,6 +1,8 @@
 /** Takes the entries that Redis delivers to a worker. */
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { deadLetterEntry, type ReadResult, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import { deadLetterEntry, requeueEntry } from '../../redis/commands/command-queue.js'
+import type { ReadResult } from '../../redis/commands/read-commands.js'
+import type { WorkKind } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
@@ -9,11 +11,10 @@ import type { Slots } from './slots.js'
 
 /**
  * How the handling of a command ended.
- * - `ended`: the command is done, or with another worker by now
- * - `returned`: it is in its stream again, or goes to the worker that takes over from this one, which stops
+ * - `done`: it has ended, is in its stream again, or is with another worker; what a worker holds that stops is taken over
  * - `left`: this worker can't do it now, and has sent nothing for it: the entry goes back unchanged, after a pause without a slot
  */
-export type HandlingOutcome = 'ended' | 'returned' | 'left'
+export type HandlingOutcome = 'done' | 'left'
 
 const FOREIGN = 'a command is left to workers of another version'
 
@@ -53,7 +54,7 @@ export function createIntake<E extends StreamEntry>(
   const nameOf = (partition: number, entryId: string): string => `${partition} ${entryId}`
   const isKnown = (partition: number, entryId: string): boolean => running.has(nameOf(partition, entryId))
   const leaving = new Set<Promise<void>>()
-  const leave = <L extends StreamEntry>(entry: L, giveBack: (entry: L) => Promise<boolean>): void => {
+  const leave = <L extends StreamEntry>(entry: L, giveBack: (entry: L) => Promise<unknown>): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
     const left = giveBackLater(entry, () => giveBack(entry), options, leaving.size, stopping).finally(() => {
@@ -109,7 +110,7 @@ export function createIntake<E extends StreamEntry>(
 /** Gives an entry back unchanged after a pause. `others`: how many pause already. */
 async function giveBackLater<E extends StreamEntry>(
   entry: StreamEntry,
-  giveBack: () => Promise<boolean>,
+  giveBack: () => Promise<unknown>,
   { leaveMs = LEAVE_MS, log }: IntakeOptions<E>,
   others: number,
   stopping: AbortSignal

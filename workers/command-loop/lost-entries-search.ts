@@ -1,6 +1,6 @@
 /** Finds entries that Redis delivered while the connection broke: no other worker takes them over while this one lives. */
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { lostCommands } from '../../redis/commands/command-stream.js'
+import { lostCommands } from '../../redis/commands/read-commands.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'

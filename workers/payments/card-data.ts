@@ -17,27 +17,31 @@ export interface CardData {
    * `invalid_token`: the token, or the CVV for a stored card, is gone; `unknown_card`: the card was erased. Rejects
    * when a Redis is unavailable, and with `VaultError` when a box can't be opened.
    */
-  open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | 'invalid_token' | 'unknown_card'>
+  open(
+    terms: PaymentTerms,
+    source: CardSource,
+    idempotencyRecordId: string
+  ): Promise<OpenCard | 'invalid_token' | 'unknown_card'>
   /** Forgets the token, or the CVV for a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
   /** Lets another request use the token, for the rest of its life; forgets the CVV that came in a request. */
-  release(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
+  release(terms: PaymentTerms, source: CardSource, idempotencyRecordId: string): Promise<void>
 }
 
 /** `opener` has the private keys: `payments` alone is given them. */
 export function createCardData(tokens: TokenStore, cards: CardStore, opener: Opener): CardData {
   return {
-    async open(terms, source, record) {
+    async open(terms, source, idempotencyRecordId) {
       const { merchantId } = terms
       if (source.type === 'token') {
-        const claim = await tokens.claim(source.tokenId, merchantId, record)
+        const claim = await tokens.claim(source.tokenId, merchantId, idempotencyRecordId)
         if (claim.kind !== 'claimed') return 'invalid_token'
         const context = { merchantId, subjectId: source.tokenId }
         return opener.openTyped(claim.typedBox, context)
       }
       const card = await cards.read(merchantId, source.cardId)
       if (card === null) return 'unknown_card'
-      const cvvBox = source.hasCvv ? await cvvBoxOf(tokens, terms, source, record) : null
+      const cvvBox = source.hasCvv ? await cvvBoxOf(tokens, terms, source, idempotencyRecordId) : null
       // An authorisation without the CVV is another one than was asked for: issuers judge it, and liability, otherwise.
       if (source.hasCvv && cvvBox === null) return 'invalid_token'
       return {
@@ -52,9 +56,9 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
       else if (hasCvv(source)) await tokens.dropCvv(terms.id)
     },
 
-    async release(terms, source, record) {
+    async release(terms, source, idempotencyRecordId) {
       const tokenId = tokenOf(source)
-      if (tokenId !== undefined) await tokens.release(tokenId, record)
+      if (tokenId !== undefined) await tokens.release(tokenId, idempotencyRecordId)
       else if (hasCvv(source)) await tokens.dropCvv(terms.id)
     }
   }
@@ -65,10 +69,10 @@ async function cvvBoxOf(
   tokens: TokenStore,
   { id, merchantId }: PaymentTerms,
   { cvvTokenId }: CardSource & { type: 'card' },
-  record: string
+  idempotencyRecordId: string
 ): Promise<string | null> {
   if (cvvTokenId === undefined) return tokens.readCvv(id)
-  const claim = await tokens.claimCvv(cvvTokenId, merchantId, record)
+  const claim = await tokens.claimCvv(cvvTokenId, merchantId, idempotencyRecordId)
   return claim.kind === 'claimed' ? claim.cvvBox : null
 }
 

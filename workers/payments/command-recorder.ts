@@ -7,6 +7,7 @@ import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
 import { partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import type { Commit, CommitOutcome } from '../../redis/payments/commits.js'
+import { entryTimeMs } from '../../redis/streams.js'
 import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
 import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/tracing.js'
@@ -29,7 +30,7 @@ export class CommandRecorder {
     const command = entry.command.kind
     this.#entry = entry
     this.#deps = deps
-    this.#queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
+    this.#queueMs = Math.max(0, Date.now() - entryTimeMs(entry.entryId))
     this.#step = beginStep(`command ${command}`, entry.traceparent, { kind: 'CONSUMER' })
     deps.metrics.queued(this.#queueMs, { command })
   }

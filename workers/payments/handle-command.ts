@@ -107,20 +107,20 @@ class Handling {
     const outcome = await untilFree(() => this.#attempt(), options)
     if (outcome !== 'stopped') return outcome
     if (!this.#isBegun) await this.#return(() => queue.release(this.#first))
-    return 'returned'
+    return 'done'
   }
 
   /** Once it is begun it counts as begun before, also for this worker. */
   get #entry(): CommandEntry {
     const first = this.#first
-    return this.#isBegun ? { ...first, delivery: '', deliveryCount: Math.max(first.deliveryCount, 1) } : first
+    return this.#isBegun ? { ...first, delivery: null, deliveryCount: Math.max(first.deliveryCount, 1) } : first
   }
 
   async #attempt(): Promise<HandlingOutcome | 'taken' | 'again'> {
     try {
       if (this.#poison === null) return await this.#runUnlessTaken()
       await deadLetterPoison(this.#entry, this.#poison, this.#deps, this.#recorder)
-      return 'ended'
+      return 'done'
     } catch (error) {
       if (error instanceof DamagedValue && this.#poison === null) {
         this.#poison = error.message
@@ -133,7 +133,7 @@ class Handling {
     }
   }
 
-  async #runUnlessTaken(): Promise<'ended' | 'taken'> {
+  async #runUnlessTaken(): Promise<'done' | 'taken'> {
     const [entry, deps, recorder] = [this.#entry, this.#deps, this.#recorder]
     recorder.waitsForLock()
     const outcome = await deps.lock.withLock(entry.paymentKey, async lease => {
@@ -141,7 +141,7 @@ class Handling {
       const run: CommandRun = { entry, deps, recorder, lease, onBegin: this.#onBegin }
       await (entry.command.kind === 'erase_buyer' ? eraseBuyer(run) : runCommand(run))
     })
-    if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'ended'
+    if (outcome !== 'taken' || (await refuseNow(entry, deps, recorder))) return 'done'
     return 'taken'
   }
 
@@ -156,7 +156,7 @@ class Handling {
     return 'left'
   }
 
-  async #requeue(error: unknown): Promise<'returned'> {
+  async #requeue(error: unknown): Promise<'done'> {
     const { log, queue } = this.#deps
     const ids = idsOf(this.#first)
     const { deliveryCount } = this.#first
@@ -170,9 +170,9 @@ class Handling {
     return await this.#return(() => queue.requeue(this.#first, nextCount))
   }
 
-  async #return(move: () => Promise<boolean>): Promise<'returned'> {
+  async #return(move: () => Promise<void>): Promise<'done'> {
     await returnEntry(move, { log: this.#deps.log, ids: idsOf(this.#first), stopping: this.#stopping })
-    return 'returned'
+    return 'done'
   }
 }
 
@@ -181,7 +181,7 @@ class Handling {
  * refused, or no longer.
  */
 async function refuseNow(entry: CommandEntry, deps: WorkerDeps, recorder: CommandRecorder): Promise<boolean> {
-  if (entry.record === null) return false
+  if (entry.idempotencyRecordId === null) return false
   const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) {
     await recorder.finish()

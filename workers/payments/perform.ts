@@ -71,16 +71,17 @@ async function authorise(payment: Payment, run: CommandRun): Promise<PaymentEven
   const { entry, deps, lease } = run
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
-  const record = entry.record ?? ''
+  const idempotencyRecordId = entry.idempotencyRecordId ?? ''
   const onFailure = (error: unknown): void =>
     void warnRateLimited(deps.log, { err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
-  const releaseToken = (): Promise<void> => deps.cardData.release(terms, command.source, record).catch(onFailure)
+  const releaseToken = (): Promise<void> =>
+    deps.cardData.release(terms, command.source, idempotencyRecordId).catch(onFailure)
   // Hours later the buyer has left or paid otherwise, and would dispute the charge.
   if (deps.clock.now() > command.authoriseByMs) {
     await releaseToken()
     return { type: 'OVERDUE', nowMs: deps.clock.now() }
   }
-  const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
+  const card = await deps.cardData.open(terms, command.source, idempotencyRecordId).catch((error: unknown) => {
     if (!(error instanceof VaultError)) throw error
     if (error.code === 'unknown_key' && deps.clock.now() < terms.createdAtMs + KEY_ELSEWHERE_MS) {
       throw new KeyElsewhere(error.message)

@@ -129,7 +129,7 @@ async function endUnneeded({ entry, deps, recorder }: CommandRun): Promise<void>
 /** A refused request of a merchant has a result; a refused outcome of a call has none. */
 async function finishRefused(code: RefusalCode, turn: Turn, run: CommandRun): Promise<Turn | null> {
   const { entry, recorder, deps } = run
-  if (entry.record === null || turn.isOutcome) {
+  if (entry.idempotencyRecordId === null || turn.isOutcome) {
     await recorder.finish()
     return null
   }

@@ -2,7 +2,7 @@
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy, PolicySettings } from '../../machines/payment/policy.js'
 import type { CardDeclineStore } from '../../redis/cards/card-declines.js'
-import type { CommandQueue } from '../../redis/commands/command-stream.js'
+import type { CommandQueue } from '../../redis/commands/command-queue.js'
 import type { WatchedClock } from '../../redis/connection/redis-clock.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { Inspection } from '../../redis/operator/inspection.js'

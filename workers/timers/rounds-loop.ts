@@ -1,8 +1,8 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
-import { paymentWork } from '../../redis/commands/command-stream.js'
-import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/due.js'
+import { expiries, type PacedWakeUps, reconciliations } from '../../redis/commands/fire-wake-ups.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
+import { paymentWork } from '../../redis/commands/work-kind.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { FollowedClock } from '../../redis/connection/redis-clock.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
@@ -94,7 +94,6 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       const living = await watchWorkers(redis, takeoverAfterMs)
       consumers.saw([...living.payments, ...living.webhooks])
       const nowMs = performance.now()
-      // While Redis is down no worker can write a heartbeat: after an outage their time starts again.
       if (nowMs - redisBackAtMs < takeoverAfterMs || !consumers.isLookDue(nowMs)) return
       const moved: Record<string, number> = {}
       const count = (worker: string): void => {

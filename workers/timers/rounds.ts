@@ -5,9 +5,11 @@
  */
 
 import type { StreamEntry } from '../../redis/commands/command-entry.js'
-import { ensureGroups, requeueCommand, requeueEntry, type WorkKind } from '../../redis/commands/command-stream.js'
-import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/due.js'
+import { requeueCommand, requeueEntry } from '../../redis/commands/command-queue.js'
+import { countDue, fireWakeUps, type PacedWakeUps } from '../../redis/commands/fire-wake-ups.js'
+import { ensureGroups } from '../../redis/commands/read-commands.js'
 import { orphanedCommands, strayEntries } from '../../redis/commands/takeover.js'
+import type { WorkKind } from '../../redis/commands/work-kind.js'
 import { mastersOf } from '../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
@@ -40,8 +42,8 @@ export async function wakeRound(
   if (granted < due.length) due.sort((a, b) => a.order - b.order)
   let fired = 0
   try {
-    await inEach(redis, [...due.entries()], async ([place, { partition }]) => {
-      const max = Math.ceil((granted - fired) / (due.length - place))
+    await inEach(redis, [...due.entries()], async ([index, { partition }]) => {
+      const max = Math.ceil((granted - fired) / (due.length - index))
       if (max > 0) fired += await fireWakeUps(redis, kind, { partition, nowMs, max })
     })
   } finally {
@@ -67,7 +69,7 @@ export async function deliveryRound(redis: Redis, partitions: number, nowMs: num
 
 /**
  * Requeues the entries of dead workers. `tookOver` receives the worker of each command, also when the round fails
- * later.
+ * later. Those of another version are left to its timers: this one can't count the death.
  */
 export async function takeoverRound<E extends StreamEntry>(
   redis: Redis,
@@ -116,12 +118,12 @@ export async function sweepRound<E extends StreamEntry>(
  * A fault of one partition does not delay the others; the round fails after them. A single server that is unavailable
  * ends the round at once. In a Cluster the other masters are still tried.
  */
-async function inEach<T>(redis: Redis, places: readonly T[], work: (place: T) => Promise<void>): Promise<void> {
+async function inEach<T>(redis: Redis, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const faults: unknown[] = []
   const isOneServer = mastersOf(redis).length === 1
-  for (const place of places) {
+  for (const one of all) {
     try {
-      await work(place)
+      await work(one)
     } catch (error) {
       if (isOneServer && isRedisUnavailable(error)) throw error
       faults.push(error)

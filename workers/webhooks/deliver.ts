@@ -47,18 +47,18 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
   return async (entry, stopping) => {
     const receiver = receiverOf(entry.merchantId)
     const ids = idsOf(entry)
-    const attempt = (): Promise<'ended' | 'cut' | 'taken'> =>
+    const attempt = (): Promise<'done' | 'cut' | 'taken'> =>
       lock.withLock(deliveryLock(entry.paymentKey), lease => deliverFirst(entry, receiver, deps, lease, interrupted))
     try {
       const outcome = await untilFree(attempt, { lockedPauseMs, waitsFor, ids, log, stopping })
-      if (outcome === 'ended') return 'ended'
+      if (outcome === 'done') return 'done'
     } catch (error) {
       deps.metrics.failed('left')
       warnRateLimited(receiver.log, { ...ids, err: error }, 'a webhook could not be sent, it is tried again')
       return 'left'
     }
     await returnEntry(() => queue.requeue(entry), { log, ids, stopping })
-    return 'returned'
+    return 'done'
   }
 }
 
@@ -81,12 +81,12 @@ async function deliverFirst(
   deps: DeliveryDeps,
   lease: Lease,
   interrupted: AbortSignal
-): Promise<'ended' | 'cut'> {
+): Promise<'done' | 'cut'> {
   const { queue, clock, delaysMs, log } = deps
   const first = await queue.first(entry)
   if (first === null) {
     await queue.end(entry)
-    return 'ended'
+    return 'done'
   }
   const { event, endpoint } = first
   const isTrial = entry.kind === 'trial'
@@ -105,7 +105,7 @@ async function deliverFirst(
     room: receiver.room
   }
   report(await untilWritten(() => queue.conclude(entry, first, result), log), entry, first, receiver, deps)
-  return 'ended'
+  return 'done'
 }
 
 /** `conclusion` null: another worker has concluded it. */

@@ -1,11 +1,11 @@
 /** How long the certificates of https addresses are valid. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import { DAY_MS } from '../../../machines/durations.js'
 import type { Config } from '../../../runtime/config.js'
 import { parseAddress, safeAddress } from '../../../runtime/redis-address.js'
 import { attempt, connected, type Finding, ok, problem, warning } from './finding.js'
 
-const DAY_MS = 86_400_000
 /** Long enough to renew one by hand. */
 const DAYS_LEFT_MIN = 21
 const RENEW = 'Renew it, and restart or reload its server.'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ServiceError } from '../../../api/http/service-error.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
-import { requireKnownBrands } from '../../../api/payments/known-brands.js'
+import { requireKnownBrands } from '../../../api/payments/require-known-brands.js'
 import { cardBrands } from '../../../machines/card-brands.js'
 import { ConfigError, readConfig } from '../../../runtime/config.js'
 import { CARD_ID, startApi, useApi } from '../running-api.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { answerTo } from '../../../api/payments/submission-presenter.js'
 import { noReferences } from '../../../machines/model.js'
-import { idempotencyRecord, keys, partitionOf } from '../../../redis/keys.js'
+import { idempotencyRecordIdOf, keys, partitionOf } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
 import { DAY_MS, PARTITION } from '../../support/payments.js'
@@ -79,7 +79,7 @@ describe('a capture or cancel', () => {
     const refund = (amountCents: number | null) => path.payments.cancel(aScope('refund-1'), id, amountCents)
     await refund(100)
     await worker.work()
-    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'refund-1')))
+    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecordIdOf(aScope('').merchantId, 'refund-1')))
     const { progress } = await read(id)
     expect(progress).to.include({ refundedCents: 100 })
     const succeeded = { kind: 'finished', result: { kind: 'succeeded', progress }, isReplay: true }
@@ -95,7 +95,7 @@ describe('a capture or cancel', () => {
     await worker.work()
     const { acceptOperation } = path.deps.store
     path.deps.store.acceptOperation = async (...given) => {
-      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'refund-1')))
+      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecordIdOf(aScope('').merchantId, 'refund-1')))
       return await acceptOperation(...given)
     }
     expect(await refund()).to.deep.include({ kind: 'finished', isReplay: true })
@@ -110,7 +110,7 @@ describe('a capture or cancel', () => {
     path.deps.store.acceptOperation = async (...given) => {
       path.deps.store.acceptOperation = acceptOperation
       await worker.work()
-      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'refund-1')))
+      await test.redis.del(keys.idempotency(PARTITION, idempotencyRecordIdOf(aScope('').merchantId, 'refund-1')))
       return await acceptOperation(...given)
     }
     expect(await refund()).to.deep.include({ kind: 'finished', isReplay: true })
@@ -123,7 +123,7 @@ describe('a capture or cancel', () => {
     const refund = (amountCents: number | null) => path.payments.cancel(aScope('rest'), id, amountCents)
     await refund(null)
     await worker.work()
-    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecord(aScope('').merchantId, 'rest')))
+    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecordIdOf(aScope('').merchantId, 'rest')))
     expect(await refund(null)).to.deep.include({ kind: 'finished', isReplay: true })
     expect(await refund(200)).to.deep.equal({ kind: 'conflict', paymentId: id })
     expect(await commands()).to.equal(0)

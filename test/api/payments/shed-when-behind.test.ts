@@ -16,9 +16,9 @@ describe('an API whose workers are behind', () => {
       backlog: { ageMs: () => ageMs },
       store: {
         ...store,
-        readIdempotency: async (partition, record) => {
+        readIdempotency: async (partition, idempotencyRecordId) => {
           reads++
-          return await store.readIdempotency(partition, record)
+          return await store.readIdempotency(partition, idempotencyRecordId)
         }
       }
     }))

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import type { RequestScope } from '../../../api/payments/payments-port.js'
 import type { CardSource } from '../../../machines/commands.js'
-import { paymentWork, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { requeueCommand } from '../../../redis/commands/command-queue.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { RedisUnavailable } from '../../../redis/connection/redis-errors.js'
-import { idempotencyRecord, keys, partitionOf } from '../../../redis/keys.js'
+import { idempotencyRecordIdOf, keys, partitionOf } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { until } from '../../support/conditions.js'
 import { ambiguous, approvedAndCaptured, notSent } from '../../support/fake-network.js'
@@ -254,7 +255,7 @@ describe('payment requests:', () => {
   it('5.1: an Idempotency-Key is kept for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
     path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
     const lifeMs = ({ merchantId, idempotencyKey }: RequestScope) =>
-      test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecord(merchantId, idempotencyKey)))
+      test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecordIdOf(merchantId, idempotencyKey)))
     const [ofCreate, ofRefund, ofCapture] = [aScope('a'), aScope('b'), aScope('c')]
     const worker = path.worker()
     const created = await path.payments.create(ofCreate, aCreateRequest(await path.token()))

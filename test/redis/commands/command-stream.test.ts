@@ -1,16 +1,9 @@
 import { expect } from 'chai'
-import {
-  deadLetterCommand,
-  deadLetterEntry,
-  ensureGroups,
-  lostCommands,
-  paymentWork,
-  readCommands,
-  requeueCommand
-} from '../../../redis/commands/command-stream.js'
+import { deadLetterCommand, deadLetterEntry, requeueCommand } from '../../../redis/commands/command-queue.js'
 import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
-import { expiries, fireWakeUps } from '../../../redis/commands/due.js'
+import { expiries, fireWakeUps } from '../../../redis/commands/fire-wake-ups.js'
 import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
+import { ensureGroups, lostCommands, readCommands } from '../../../redis/commands/read-commands.js'
 import {
   livingConsumers,
   orphanedCommands,
@@ -18,6 +11,7 @@ import {
   watchWorkers,
   writeHeartbeat
 } from '../../../redis/commands/takeover.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'

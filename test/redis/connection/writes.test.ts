@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { createWrites } from '../../../redis/connection/writes.js'
@@ -8,7 +9,7 @@ import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
-import { anAcceptance, anEntry, aPayment, createCommand, PARTITION, recordOf } from '../../support/payments.js'
+import { anAcceptance, anEntry, aPayment, createCommand, PARTITION, recordIdOf } from '../../support/payments.js'
 import { ReplicatedRedis } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
@@ -117,7 +118,7 @@ describe('writes that wait for a replica', () => {
     const writes = createWrites(redis, own, 1)
     const acceptance = anAcceptance({ idempotencyKey: 'another key' })
     await confirmed(() => createPaymentStore(writes).acceptPayment(payment, createCommand, acceptance))
-    const record = keys.idempotency(PARTITION, recordOf('another key'))
+    const record = keys.idempotency(PARTITION, recordIdOf('another key'))
     const [entry] = (await redis.xrevrange(keys.commands(PARTITION), '+', '-', 'COUNT', 1)) as [string, string[]][]
     await redis.xreadgroup('GROUP', 'payments', 'worker', 'COUNT', 10, 'STREAMS', keys.commands(PARTITION), '>')
     const told = new Promise<void>(resolve => {

@@ -71,7 +71,7 @@ class Process {
     const store = createPaymentStore(this.vouching.guarded())
     for (let i = 0; i < count; i++) {
       const payment = aPayment()
-      await store.acceptPayment(payment, createCommand, { ...anAcceptance(), record: payment.terms.id })
+      await store.acceptPayment(payment, createCommand, { ...anAcceptance(), idempotencyRecordId: payment.terms.id })
     }
   }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createNotificationStore } from '../../../redis/notifications/notifications.js'

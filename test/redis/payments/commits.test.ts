@@ -3,8 +3,10 @@ import type { Payment } from '../../../machines/model.js'
 import type { OperationResult } from '../../../machines/payment/decide.js'
 import { statusChangeOf } from '../../../machines/status-change.js'
 import { WAITING_MAX } from '../../../machines/webhook-delivery.js'
-import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { requeueCommand } from '../../../redis/commands/command-queue.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
 import { decodeReply } from '../../../redis/commands/replies.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { connect, disconnect } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
@@ -18,9 +20,10 @@ import {
   aPayment,
   CREATED_MS,
   createCommand,
+  DAY_MS,
   MERCHANT,
   PARTITION,
-  recordOf,
+  recordIdOf,
   references
 } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -71,7 +74,9 @@ describe('a commit', () => {
 
     expect(result).to.equal('committed')
     expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(next)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.deep.equal(concluded(next).result)
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.deep.equal(
+      concluded(next).result
+    )
     expect(await test.redis.zrange(keys.byStatus(PARTITION, MERCHANT, 'pending'), '0', '-1')).to.deep.equal([])
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'captured'))).to.equal(1)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
@@ -101,7 +106,7 @@ describe('a commit', () => {
 
     expect(result).to.equal('version_conflict')
     expect(await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))).to.equal(before)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
   })
@@ -111,7 +116,7 @@ describe('a commit', () => {
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
     await commits().refuse(entry, 'invalid_state', 1)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.equal(null)
     expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
   })
 
@@ -119,10 +124,10 @@ describe('a commit', () => {
     const { payment, entry } = await accepted()
     await commits().commit(write(captured(payment)), PARTITION)
     expect(await commits().refuse(entry, 'invalid_state', payment.version)).to.equal(false)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
     expect(await commits().refuse(entry, 'invalid_state', payment.version + 1)).to.equal(true)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'refused')
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.have.property('kind', 'refused')
   })
 
   it('keeps the first result of a request for ever', async () => {
@@ -130,7 +135,10 @@ describe('a commit', () => {
     const next = captured(payment)
     await commits().commit(write(next, { operationResult: concluded(next) }), PARTITION)
     expect(await commits().refuse(entry, 'invalid_state', next.version)).to.equal(true)
-    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'succeeded')
+    expect((await payments().readIdempotency(PARTITION, recordIdOf('k1')))?.result).to.have.property(
+      'kind',
+      'succeeded'
+    )
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 
@@ -208,6 +216,8 @@ describe('a commit', () => {
         encodeConcluded({ change: statusChangeOf(next, CREATED_MS), attempts: [] }),
         String(CREATED_MS)
       ])
+      // Later ones may all be delivered: then no conclusion would ever end the list.
+      expect(await test.redis.pttl(list)).to.be.within(29.9 * DAY_MS, 30 * DAY_MS)
     })
 
     it('are not written without an endpoint, without a change of status, or on an old version', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
@@ -11,7 +12,7 @@ import {
   createCommand,
   MERCHANT,
   PARTITION,
-  recordOf,
+  recordIdOf,
   references
 } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -52,7 +53,7 @@ describe('a key of another type', () => {
     ]) {
       expect(await whileReplaced(key, accept), key).to.contain('WRONGTYPE')
       expect(await recordStored(), key).to.equal(null)
-      expect(await payments().readIdempotency(PARTITION, recordOf('k1')), key).to.equal(null)
+      expect(await payments().readIdempotency(PARTITION, recordIdOf('k1')), key).to.equal(null)
     }
     await accept()
     expect(await recordStored()).not.to.equal(null)
@@ -106,7 +107,7 @@ describe('a key of another type', () => {
       keys.commitCounter(PARTITION),
       keys.webhookEvents(PARTITION, paymentKey),
       keys.deliveries(PARTITION),
-      keys.idempotency(PARTITION, recordOf('k1'))
+      keys.idempotency(PARTITION, recordIdOf('k1'))
     ]) {
       expect(await whileReplaced(key, commit), key).to.contain('WRONGTYPE')
       expect(await recordStored(), key).to.equal(accepted)

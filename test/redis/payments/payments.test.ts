@@ -5,7 +5,7 @@ import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import type { ListQuery } from '../../../redis/payments/list-payments.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../../support/listed-payments.js'
-import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../../support/payments.js'
+import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordIdOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 const RETENTION_MS = 30 * 24 * 3_600_000
@@ -33,14 +33,14 @@ describe('payment store', () => {
   it('accepts a payment together with its command and its idempotency record', async () => {
     const payment = await accept({}, 'k1')
     expect(await store().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
-    expect(await store().readIdempotency(PARTITION, recordOf('k1'))).to.deep.equal({
+    expect(await store().readIdempotency(PARTITION, recordIdOf('k1'))).to.deep.equal({
       fingerprint: 'fingerprint',
       paymentKey: paymentKeyOf(payment.terms.id),
       kind: 'create',
       result: null
     })
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
-    expect(await test.redis.pttl(keys.idempotency(PARTITION, recordOf('k1')))).to.equal(-1)
+    expect(await test.redis.pttl(keys.idempotency(PARTITION, recordIdOf('k1')))).to.equal(-1)
   })
 
   it('accepts nothing for a key that was used before, and says by which payment', async () => {
@@ -56,14 +56,14 @@ describe('payment store', () => {
     const payment = await accept()
     const accepted = await capture(payment)
     expect(accepted).to.deep.equal({ kind: 'accepted', payment })
-    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, recordOf('key-of-the-capture')))
+    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, recordIdOf('key-of-the-capture')))
     expect(ttlMs).to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
   })
 
   it('writes the command of a repeated operation again when it has had no result for a minute: it may be lost', async () => {
     const payment = await accept()
     await capture(payment)
-    const record = keys.idempotency(PARTITION, recordOf('key-of-the-capture'))
+    const record = keys.idempotency(PARTITION, recordIdOf('key-of-the-capture'))
     const repeatedAfter = async (ageMs: number): Promise<string> => {
       await test.redis.pexpire(record, RETENTION_MS - ageMs)
       return (await capture(payment)).kind
@@ -77,7 +77,7 @@ describe('payment store', () => {
 
   it('accepts nothing for a request whose refund the payment has, with its record and without', async () => {
     const payment = await accept()
-    const record = keys.idempotency(PARTITION, recordOf('key-of-the-capture'))
+    const record = keys.idempotency(PARTITION, recordIdOf('key-of-the-capture'))
     expect(await capture(payment, null, true)).to.deep.equal({ kind: 'known', payment })
     expect(await test.redis.exists(record)).to.equal(0)
     await capture(payment)
@@ -90,7 +90,7 @@ describe('payment store', () => {
   it('records a refusal under the key, and puts no command into the stream', async () => {
     const payment = await accept()
     expect(await capture(payment, 'invalid_state')).to.have.property('kind', 'accepted')
-    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.deep.include({
+    expect(await store().readIdempotency(PARTITION, recordIdOf('key-of-the-capture'))).to.deep.include({
       kind: 'capture',
       result: { kind: 'refused', code: 'invalid_state' }
     })
@@ -103,7 +103,7 @@ describe('payment store', () => {
       expect(await capture({ ...payment, version: 2 }, refusal)).to.deep.equal({ kind: 'changed', payment })
     }
     expect(await capture(aPayment())).to.deep.equal({ kind: 'changed', payment: null })
-    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.equal(null)
+    expect(await store().readIdempotency(PARTITION, recordIdOf('key-of-the-capture'))).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
   })
 

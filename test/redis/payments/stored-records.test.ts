@@ -91,7 +91,7 @@ describe('records that are stored somewhere', () => {
       paymentKey: COMPACT,
       command: { kind: 'capture', amountCents: 900 },
       idempotencyKey: 'key',
-      record: 'rec',
+      idempotencyRecordId: 'rec',
       replyTo: { channel: 'reply:a', commandId: 'c1' },
       correlationId: null,
       traceparent: TRACEPARENT,

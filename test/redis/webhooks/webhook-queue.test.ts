@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type Conclusion, conclude, type Outcome } from '../../../machines/webhook-delivery.js'
-import { ensureGroups, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { requeueCommand } from '../../../redis/commands/command-queue.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
 import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'

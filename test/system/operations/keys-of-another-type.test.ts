@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { fixedKeys, typeOfKey } from '../../../redis/key-types.js'
-import { idempotencyRecord, keys, partitionOf, partitionOfKey, paymentKeyOf } from '../../../redis/keys.js'
+import { idempotencyRecordIdOf, keys, partitionOf, partitionOfKey, paymentKeyOf } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import type { Finding } from '../../../scripts/operator/doctor/finding.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
@@ -115,7 +115,7 @@ describe('while a key of Redis has another type', () => {
     keys.apiKey(service.apiKey.split('_').at(-1)?.slice(0, 8) ?? ''),
     keys.payment(partition, paymentKeyOf(paymentId)),
     keys.payment(partition, paymentKeyOf(heldId)),
-    keys.idempotency(partition, idempotencyRecord(service.merchantId, 'the key')),
+    keys.idempotency(partition, idempotencyRecordIdOf(service.merchantId, 'the key')),
     keys.byStatus(partition, service.merchantId, 'pending'),
     keys.byStatus(partition, service.merchantId, 'captured'),
     keys.byReference(partition, service.merchantId),

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
-import { encodeLetter } from '../../../redis/commands/stored-letter.js'
+import { encodeLetter } from '../../../redis/commands/stored-dead-letter.js'
 import { keys, partitionOfPayment } from '../../../redis/keys.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { encodeLetter } from '../../../redis/commands/stored-letter.js'
+import { encodeLetter } from '../../../redis/commands/stored-dead-letter.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, withRedis } from '../../support/merchant.js'

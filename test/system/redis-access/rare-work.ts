@@ -6,16 +6,9 @@ import { Registry } from 'prom-client'
 import { testChange } from '../../../machines/status-change.js'
 import { WAITING_MAX } from '../../../machines/webhook-delivery.js'
 import type { StreamEntry } from '../../../redis/commands/command-entry.js'
-import {
-  createCommandQueue,
-  deadLetterCommand,
-  ensureGroups,
-  heldEntries,
-  paymentWork,
-  readCommands,
-  requeueEntry,
-  type WorkKind
-} from '../../../redis/commands/command-stream.js'
+import { createCommandQueue, deadLetterCommand, requeueEntry } from '../../../redis/commands/command-queue.js'
+import { ensureGroups, heldEntries, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork, type WorkKind } from '../../../redis/commands/work-kind.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { followClock } from '../../../redis/connection/redis-clock.js'
 import { RedisUnavailable } from '../../../redis/connection/redis-errors.js'
@@ -175,7 +168,7 @@ const giveBack =
       partition: PARTITION,
       entryId,
       consumer: 'worker',
-      delivery: '',
+      delivery: null,
       fields: ['no', 'command']
     })
   }
@@ -230,7 +223,13 @@ const setCommandAside: Work = async (redis, admin) => {
   const record = { fingerprint: 'f', paymentKey: 'p', kind: 'cancel', result: null } as const
   for (const wakeAtMs of [1, 'never'] as const) {
     const entryId = await deliver(admin, paymentWork)
-    const entry = { ...anEntry(aPayment()), partition: PARTITION, entryId, consumer: 'worker', record: 'request' }
+    const entry = {
+      ...anEntry(aPayment()),
+      partition: PARTITION,
+      entryId,
+      consumer: 'worker',
+      idempotencyRecordId: 'request'
+    }
     await admin.set(keys.idempotency(PARTITION, 'request'), encodeIdempotency(record))
     const result = { kind: 'failed', code: 'network_unavailable' } as const
     const isMoved = await deadLetterCommand(redis, entry, { reason: 'why', nowMs: 1, wakeAtMs, result })

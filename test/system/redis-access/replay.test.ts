@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
-import { replayProblem, requireReplay } from '../../../redis/installation/replay.js'
+import { replayProblem, requireReplay } from '../../../redis/installation/aof-replay-rights.js'
 import { newPaymentId } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -70,7 +70,7 @@ describe('a durable Redis with a user per process that is restarted', () => {
     const [store, commits] = [createPaymentStore(unreplicated(api)), createCommitStore(unreplicated(worker))]
     const payOnce = async (number: number): Promise<void> => {
       const payment = aPayment({ terms: { id: newPaymentId(PARTITION, Date.now()) } })
-      await store.acceptPayment(payment, createCommand, anAcceptance({ record: `record-${number}` }))
+      await store.acceptPayment(payment, createCommand, anAcceptance({ idempotencyRecordId: `record-${number}` }))
       const captured = {
         ...payment,
         version: payment.version + 1,

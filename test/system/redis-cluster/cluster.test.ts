@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { CommandEntry } from '../../../redis/commands/command-entry.js'
-import { ensureGroups, paymentWork, type ReadResult, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, type ReadResult, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { createBlockingReads } from '../../../redis/connection/blocking-reads.js'
 import { readableTogether, scanKeys } from '../../../redis/connection/cluster-nodes.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'

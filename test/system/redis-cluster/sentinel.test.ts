@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { createWrites } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ensureGroups, paymentWork } from '../../../redis/commands/command-stream.js'
+import { ensureGroups } from '../../../redis/commands/read-commands.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -142,7 +143,7 @@ describe('a command loop', () => {
       heartbeatMs: 1_000,
       handle: async ({ entryId }) => {
         handled.push(entryId)
-        return 'ended'
+        return 'done'
       },
       log
     })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CardSource } from '../../../machines/commands.js'
 import { placeOf } from '../../../machines/model.js'
-import { paymentWork } from '../../../redis/commands/command-stream.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { takeoverRound } from '../../../workers/timers/rounds.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'

@@ -3,7 +3,7 @@ import { listDeadLetters, replayDeadLetter, replayDeadLetters } from '../../../r
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
-import { aSale, PARTITION, recordOf } from '../../support/payments.js'
+import { aSale, PARTITION, recordIdOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
@@ -56,7 +56,7 @@ describe('a dead letter', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     // The days of IDEMPOTENCY_RETENTION_DAYS are over.
-    await test.redis.del(keys.idempotency(PARTITION, recordOf(key)))
+    await test.redis.del(keys.idempotency(PARTITION, recordIdOf(key)))
     const [letter] = await listDeadLetters(test.redis, PARTITIONS)
     await replayDeadLetter(test.redis, letter?.letterId ?? '')
     await worker.work()

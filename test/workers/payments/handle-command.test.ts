@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
-import { paymentWork, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { requeueCommand } from '../../../redis/commands/command-queue.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { VaultError } from '../../../vault/vault-error.js'
@@ -122,7 +123,7 @@ describe('a payments worker', () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    expect(await losing.handle(await losing.takeOne())).to.equal('returned')
+    expect(await losing.handle(await losing.takeOne())).to.equal('done')
     expect(losing.network.asked).to.deep.equal([])
     expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.sending')
     await worker.work()
@@ -145,7 +146,7 @@ describe('a payments worker', () => {
       await test.redis.set(keys.review(PARTITION), 'no hash')
       return approvedAndCaptured
     })
-    expect([...(await outcomesWhileReplaced())]).to.deep.equal(['returned', 'left'])
+    expect([...(await outcomesWhileReplaced())]).to.deep.equal(['done', 'left'])
     await worker.work()
     worker.network.willFind(foundCaptured())
     await worker.wake(payment, worker.clock.atMs + 10_000)

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { PaymentPhase, PaymentStatus } from '../../../machines/model.js'
 import type { CommandEntry } from '../../../redis/commands/command-entry.js'
-import { paymentWork } from '../../../redis/commands/command-stream.js'
 import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
+import { paymentWork } from '../../../redis/commands/work-kind.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { requestErasure } from '../../../redis/operator/review.js'
@@ -55,7 +55,7 @@ describe('a payments worker beside one of another version', () => {
 
       await test.redis.set(place, known)
       worker.network.willAnswer(approvedAndCaptured)
-      expect(await worker.handle(await worker.takeOne())).to.equal('ended')
+      expect(await worker.handle(await worker.takeOne())).to.equal('done')
       expect((await worker.load(payment)).progress.status).to.equal('captured')
     })
   }
@@ -118,7 +118,7 @@ describe('commands of another version in a stream', () => {
         handled.push(entry)
         await test.redis.xack(STREAM, paymentWork.group, entry.entryId)
         await test.redis.xdel(STREAM, entry.entryId)
-        return 'ended'
+        return 'done'
       },
       log
     })

@@ -111,10 +111,10 @@ describe('a payments worker whose clock differs from that of Redis by more than 
     const left = await worker.takeOne()
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
     worker.network.willAnswer(approvedAndCaptured)
-    expect(await worker.handle(await worker.takeOne())).to.equal('ended')
+    expect(await worker.handle(await worker.takeOne())).to.equal('done')
     expect((await worker.load(payment)).progress.status).to.equal('captured')
     isApart = false
-    expect(await worker.handle(left)).to.equal('ended')
+    expect(await worker.handle(left)).to.equal('done')
   })
 })
 

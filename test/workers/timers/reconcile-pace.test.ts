@@ -1,6 +1,6 @@
 /** The pace of the queries that all `timers` hand to all workers together, on a real Redis and in real time. */
 import { expect } from 'chai'
-import { countDue, expiries, reconciliations } from '../../../redis/commands/due.js'
+import { countDue, expiries, reconciliations } from '../../../redis/commands/fire-wake-ups.js'
 import { keys } from '../../../redis/keys.js'
 import { createReconcilePace, type ReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { delay } from '../../../runtime/delay.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Environment } from '../../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
-import { requirePermissions } from '../../../redis/installation/permissions.js'
+import { requireRights } from '../../../redis/installation/acl-rights.js'
 import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
@@ -37,7 +37,7 @@ for (const server of ['REDIS_URL', 'SECRETS_REDIS_URL'] as const) {
       const address = user === 'default' ? url() : urlAs(user, url())
       const config = { environment, redisUrl: address, secretsRedisUrl: address }
       try {
-        await requirePermissions(redis, server, { config, onReadyCheck })
+        await requireRights(redis, server, { config, onReadyCheck })
         return await ready()
       } finally {
         await disconnect(redis)

@@ -1,6 +1,6 @@
 /** The mark that an authorisation may have been sent, written and confirmed before it can be (begin_commands.lua). */
 import { Cluster } from 'ioredis'
-import type { CommandEntry } from '../commands/command-entry.js'
+import { type CommandEntry, ownerOf } from '../commands/command-entry.js'
 import { inBatches } from '../connection/batches.js'
 import type { Writes } from '../connection/writes.js'
 import { keys, PAYMENTS_GROUP } from '../keys.js'
@@ -69,13 +69,11 @@ function keysOf({ entry: { partition, paymentKey } }: Beginning) {
   }
 }
 
-function givenOf({ entry: { entryId, consumer, paymentKey, delivery }, version }: Beginning) {
+function givenOf({ entry, version }: Beginning) {
   return {
-    group: PAYMENTS_GROUP,
-    entry: entryId,
-    consumer,
-    member: paymentKey,
+    ...ownerOf(PAYMENTS_GROUP, entry),
+    member: entry.paymentKey,
     version: String(version),
-    delivery: delivery || undefined
+    delivery: entry.delivery ?? undefined
   }
 }

@@ -10,7 +10,7 @@ import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { type DataServer, dataServers, isRefusal } from '../connection/redis-errors.js'
 import { rejectAsUnreachable } from '../connection/unreachable.js'
-import { demand } from './demand.js'
+import { requireCheck } from './require-check.js'
 
 /** More than any command of the service takes. */
 export const ARGUMENTS_MAX = 8
@@ -48,7 +48,7 @@ interface Need {
 }
 
 /** Demands the permissions in the live environment. `isThere`: false while an optional server is down. */
-export async function requirePermissions(
+export async function requireRights(
   redis: Redis,
   server: DataServer,
   context: Pick<ProcessContext, 'onReadyCheck'> & {
@@ -60,7 +60,7 @@ export async function requirePermissions(
   const url = server === 'REDIS_URL' ? config.redisUrl : config.secretsRedisUrl
   const check = async (): Promise<string | undefined> =>
     (await isThere()) ? await permissionProblem(redis, server, url) : undefined
-  await demand(`permissions (${server})`, check, context)
+  await requireCheck(`permissions (${server})`, check, context)
 }
 
 /** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */

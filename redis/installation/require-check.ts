@@ -4,7 +4,7 @@ import type { Check } from '../../runtime/health.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 
 /** Throws the sentence of the check; in the test environment only if `isAlways`. Answers whether it holds. */
-export async function demand(
+export async function requireCheck(
   part: string,
   check: Check,
   { config, onReadyCheck }: Pick<ProcessContext, 'onReadyCheck'> & { readonly config: Pick<Config, 'environment'> },
