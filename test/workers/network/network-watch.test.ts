@@ -70,7 +70,7 @@ describe('a circuit whose host refuses our credentials', () => {
         baseUrl: 'https://x.example',
         probePath: '/',
         timeoutMs: 1_000,
-        circuitFailures: 5,
+        circuit: { failuresMax: 5, environment: 'live' },
         clock: { now: () => nowMs }
       }
     )

@@ -56,8 +56,7 @@ describe('a gateway that answers instead of the acquirer', () => {
       baseUrl: config.networkTransactionUrl,
       probePath: '/',
       timeoutMs: config.networkTimeoutMs,
-      circuitFailures: 5,
-      environment,
+      circuit: { failuresMax: 5, environment },
       clock: { now: () => nowMs }
     })
     worker = aWorker(test, () => ({ network: networkOver(watched, gateway, config), networkRetryMs: NETWORK_RETRY_MS }))
