@@ -93,18 +93,21 @@ export interface Circumstances {
   readonly delaysMs: readonly number[]
 }
 
-/** What an outcome means, and what follows. `fails`: one failure more in a row. */
+/**
+ * What an outcome means for the event and its endpoint, and which payments of the line follow at once. `fails`: one failure more
+ * in a row. `as old`: one that has waited as long as an event that was given up, and is given up next.
+ */
 const rows = {
-  received: { event: 'delivered', endpoint: 'works' },
-  gone: { event: 'undeliverable', endpoint: 'fails' },
-  refused: { event: 'waits', endpoint: 'fails' },
-  refusedForTheLastTime: { event: 'undeliverable', endpoint: 'fails' },
+  received: { event: 'delivered', endpoint: 'works', follow: 'due' },
+  gone: { event: 'undeliverable', endpoint: 'fails', follow: 'as old' },
+  refused: { event: 'waits', endpoint: 'fails', follow: 'none' },
+  refusedForTheLastTime: { event: 'undeliverable', endpoint: 'fails', follow: 'as old' },
   // What waits behind a dead endpoint goes as soon as it is due.
-  switchedOff: { event: 'forgotten', endpoint: 'works' },
-  held: { event: 'waits', endpoint: 'same' },
+  switchedOff: { event: 'forgotten', endpoint: 'works', follow: 'due' },
+  held: { event: 'waits', endpoint: 'same', follow: 'none' },
   // The endpoint was down for the whole span of the attempts.
-  overdue: { event: 'undeliverable', endpoint: 'same' },
-  unreadable: { event: 'set aside', endpoint: 'same' }
+  overdue: { event: 'undeliverable', endpoint: 'same', follow: 'as old' },
+  unreadable: { event: 'set aside', endpoint: 'same', follow: 'none' }
 } as const
 
 export interface Conclusion {
@@ -112,8 +115,8 @@ export interface Conclusion {
   /** Of an event that waits: when it is due (ms). One that waits for its endpoint alone has been due since it exists. */
   readonly dueMs?: number
   readonly failing: Failing | null
-  /** When the line of the endpoint is looked at, at the latest (ms). */
-  readonly lookMs?: number
+  /** When `timers` lets the line of the endpoint go on, at the latest (ms). */
+  readonly lineDueMs?: number
   /** Payments of the line that go on at once: as many at most, of those that were due by then (ms). */
   readonly follow?: { readonly max: number; readonly dueByMs: number }
 }
@@ -139,21 +142,23 @@ export function conclude(
 ): Conclusion {
   const { nowMs, delaysMs } = given
   const row = rows[rowOf(delivery, before, outcome, given)]
-  const isSent = row.endpoint === 'fails'
-  const dueMs = isSent ? nowMs + gapMs(delivery.attempts + 1, outcome, given) : delivery.sinceMs
-  const failing = { works: null, same: before, fails: failingAfter(before, outcome, dueMs, given) }[row.endpoint]
-  const pausedMs = isSent ? dueMs : nowMs + FULL_PAUSE_MS
-  // An endpoint that works again is looked at at once, one that rests when the rest is over.
-  const lookMs = failing === null && before !== null ? nowMs : (failing?.restsUntilMs ?? pausedMs)
+  const isFailure = row.endpoint === 'fails'
+  const retryMs = nowMs + gapMs(delivery.attempts + 1, outcome, given)
+  const failing = { works: null, same: before, fails: failingAfter(before, outcome, retryMs, given) }[row.endpoint]
   const isWaiting = row.event === 'waits'
+  const pausedUntilMs = failing?.restsUntilMs ?? (isFailure ? retryMs : nowMs + FULL_PAUSE_MS)
+  const lineDueMs = row.endpoint === 'works' ? nowMs : pausedUntilMs
+  const follow = {
+    due: { max: FOLLOWERS, dueByMs: nowMs },
+    'as old': { max: 1, dueByMs: nowMs - spanMs(delaysMs) },
+    none: undefined
+  }[row.follow]
   return {
     event: row.event,
     failing,
-    ...(isWaiting ? { dueMs } : {}),
-    ...(isWaiting || failing !== before ? { lookMs } : {}),
-    ...(row.endpoint === 'works' ? { follow: { max: FOLLOWERS, dueByMs: nowMs } } : {}),
-    // Who has waited as long is given up as well, one after the other.
-    ...(row.event === 'undeliverable' ? { follow: { max: 1, dueByMs: nowMs - spanMs(delaysMs) } } : {})
+    ...(isWaiting ? { dueMs: isFailure ? retryMs : delivery.sinceMs } : {}),
+    ...(isWaiting || failing !== before ? { lineDueMs } : {}),
+    ...(follow && { follow })
   }
 }
 
@@ -220,7 +225,7 @@ function failingSinceMs(failing: Failing | null, nowMs: number): number {
 function failingAfter(
   before: Failing | null,
   outcome: Outcome,
-  dueMs: number,
+  retryMs: number,
   { nowMs, random, isTrial }: Circumstances
 ): Failing {
   if (before !== null && before.restsUntilMs !== null && !isTrial) return before
@@ -231,6 +236,6 @@ function failingAfter(
   const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)
   const isResting = failures >= FAILURES_MAX || wishMs > 0
   const restsUntilMs = isResting ? nowMs + restMs : null
-  const nextMs = Math.max(dueMs, restsUntilMs ?? dueMs)
+  const nextMs = Math.max(retryMs, restsUntilMs ?? retryMs)
   return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, restsUntilMs }
 }

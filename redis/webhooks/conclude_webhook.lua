@@ -19,7 +19,7 @@
 -- given.occurredMs              when it occurred; given.journalFromMs the oldest that is kept
 -- given.undeliverableMax, given.undeliverableFromMs, given.undeliverableMs   how many are kept, from when, for how long
 -- given.letter                  of one that is set aside: the fields of the dead letter, in pairs
--- given.lookMs                  when the line is looked at, at the latest
+-- given.lineDueMs               when the line goes on, at the latest
 -- given.follow, given.followDueByMs   how many of the line go on, of those due by then
 --
 -- The fence: a worker whose command was taken over writes nothing, and an event that is not the first one any more is left.
@@ -37,7 +37,7 @@ if given.result == 'delivered' then redis.call('XLEN', keys.journal) end
 if given.result == 'undeliverable' then redis.call('ZCARD', keys.undeliverable) end
 if given.result == 'set aside' then redis.call('XLEN', keys.letters) end
 if given.result == 'waits' then redis.call('ZCARD', keys.line) end
-if given.lookMs then redis.call('ZCARD', keys.lines) end
+if given.lineDueMs then redis.call('ZCARD', keys.lines) end
 if redis.call('XACK', keys.deliveries, given.group, given.entry) == 0 then
   return -1
 end
@@ -71,8 +71,8 @@ if not given.failing then
 elseif given.failing ~= given.before then
   redis.call('SET', keys.failing, given.failing)
 end
-if given.lookMs then
-  redis.call('ZADD', keys.lines, 'LT', given.lookMs, given.merchant)
+if given.lineDueMs then
+  redis.call('ZADD', keys.lines, 'LT', given.lineDueMs, given.merchant)
 end
 if given.follow then
   fireLine(keys.line, keys.deliveries, given.followDueByMs, given.follow)

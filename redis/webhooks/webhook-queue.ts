@@ -160,7 +160,7 @@ function recordOf({ change, attempts }: QueuedEvent, last: Attempt | null, isDel
 function givenOf(
   entry: DeliveryEntry,
   { stored, event, damage, failingStored }: FirstEvent,
-  { event: result, dueMs, failing, lookMs, follow }: Conclusion,
+  { event: result, dueMs, failing, lineDueMs, follow }: Conclusion,
   { attempt, room }: Result,
   { delaysMs, undeliverableMax, now }: QueueOptions
 ) {
@@ -185,7 +185,7 @@ function givenOf(
     undeliverableFromMs: Math.max(0, nowMs - undeliverableMs),
     undeliverableMs,
     letter: event === null ? encodeLetter({ reason: damage, deadLetteredAtMs: nowMs }) : undefined,
-    lookMs,
+    lineDueMs,
     follow: follow && Math.min(follow.max, room),
     followDueByMs: follow?.dueByMs
   }

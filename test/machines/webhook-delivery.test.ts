@@ -129,9 +129,9 @@ describe('what follows from the outcome of a webhook event', () => {
       for (const before of [works, once, rests, dead])
         for (const attempts of [0, 10, 99])
           for (const isTrial of [true, false]) {
-            const { event, dueMs, lookMs, failing: next } = concluded(outcome, before, { attempts, isTrial })
+            const { event, dueMs, lineDueMs, failing: next } = concluded(outcome, before, { attempts, isTrial })
             expect(event === 'waits').to.equal(dueMs !== undefined)
-            if (event === 'waits' || next !== before) expect(lookMs).to.be.a('number')
+            if (event === 'waits' || next !== before) expect(lineDueMs).to.be.a('number')
           }
   })
 })
@@ -154,7 +154,7 @@ describe('the gap before the next attempt', () => {
 
   it('is none for an event that waits for its endpoint alone: it is due', () => {
     expect(concluded({ kind: 'rests' }, failing(5, NOW_MS + 900), { sinceMs: 7 })).to.include({ dueMs: 7 })
-    expect(concluded({ kind: 'full' }, null, { sinceMs: 7 })).to.include({ dueMs: 7, lookMs: NOW_MS + 1_000 })
+    expect(concluded({ kind: 'full' }, null, { sinceMs: 7 })).to.include({ dueMs: 7, lineDueMs: NOW_MS + 1_000 })
   })
 })
 
@@ -182,10 +182,10 @@ describe('an endpoint that fails', () => {
 
   it('is tried when its pause is over, and at once when it works again', () => {
     const untilMs = NOW_MS + 900
-    expect(concluded(answered(500), failing(4)).lookMs).to.equal(untilMs)
-    expect(concluded({ kind: 'rests' }, failing(5, untilMs)).lookMs).to.equal(untilMs)
-    expect(concluded(answered(200), failing(5, untilMs), { isTrial: true }).lookMs).to.equal(NOW_MS)
-    expect(concluded(answered(200))).not.to.have.property('lookMs')
+    expect(concluded(answered(500), failing(4)).lineDueMs).to.equal(untilMs)
+    expect(concluded({ kind: 'rests' }, failing(5, untilMs)).lineDueMs).to.equal(untilMs)
+    expect(concluded(answered(200), failing(5, untilMs), { isTrial: true }).lineDueMs).to.equal(NOW_MS)
+    expect(concluded(answered(200))).not.to.have.property('lineDueMs')
   })
 
   it('releases two waiting events after each success, and gives up those as old as one that was given up', () => {

@@ -209,7 +209,7 @@ describe('stored values with any text', () => {
         return events
       }
       const attempt = { atMs: 1, status: null, durationMs: 2, note: text }
-      await conclude({ event: 'waits', dueMs: nowMs, lookMs: nowMs }, attempt)
+      await conclude({ event: 'waits', dueMs: nowMs, lineDueMs: nowMs }, attempt)
       expect((await listed('waiting')).map(({ attempts }) => attempts)).to.deep.equal([[attempt]])
       expect((await listed('waiting')).map(event => event.change)).to.deep.equal([change])
       expect(await fireLines(test.redis, PARTITION, nowMs)).to.equal(1)

@@ -157,7 +157,12 @@ export function webhookSteps(random: Random): Steps {
   const given = {
     ...{ group: 'payments', entry, place, merchant: 'm', event, record, occurredMs: score },
     result: random.pick(['delivered', 'waits', 'waits', 'undeliverable', 'undeliverable', 'forgotten', 'set aside']),
-    ...{ before: failing, failing: random.pick([failing, undefined, '[1,5,1,9]']), dueMs: score, lookMs: some(score) },
+    ...{
+      before: failing,
+      failing: random.pick([failing, undefined, '[1,5,1,9]']),
+      dueMs: score,
+      lineDueMs: some(score)
+    },
     ...{
       retry: some(`${event}*`),
       journalFromMs: 0,
