@@ -74,8 +74,8 @@ export interface Failing {
   readonly restsUntilMs: number | null
 }
 
-/** Why an event is not sent: it can't be read, its webhooks are switched off, its endpoint rests, or takes no more just now. */
-type Hindrance = 'damaged' | 'off' | 'rests' | 'full'
+/** Why an event is not sent: its webhooks are switched off, its endpoint rests, or takes no more just now. */
+type Hindrance = 'off' | 'rests' | 'full'
 
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
@@ -106,12 +106,11 @@ const rows = {
   switchedOff: { event: 'forgotten', endpoint: 'works', follow: 'due' },
   held: { event: 'waits', endpoint: 'same', follow: 'none' },
   // The endpoint was down for the whole span of the attempts.
-  overdue: { event: 'undeliverable', endpoint: 'same', follow: 'as old' },
-  unreadable: { event: 'set aside', endpoint: 'same', follow: 'none' }
+  overdue: { event: 'undeliverable', endpoint: 'same', follow: 'as old' }
 } as const
 
 export interface Conclusion {
-  readonly event: (typeof rows)[keyof typeof rows]['event']
+  readonly event: (typeof rows)[keyof typeof rows]['event'] | 'set aside'
   /** Of an event that waits: when it is due (ms). One that waits for its endpoint alone has been due since it exists. */
   readonly dueMs?: number
   readonly failing: Failing | null
@@ -123,14 +122,18 @@ export interface Conclusion {
 
 /** Why an event must not be sent now; null: it is sent. */
 export function hindranceOf(
-  { damage, isOff, failing }: { damage: string; isOff: boolean; failing: Failing | null },
+  { isOff, failing }: { isOff: boolean; failing: Failing | null },
   { isTrial, hasRoom }: { isTrial: boolean; hasRoom: boolean }
 ): Hindrance | null {
-  if (damage !== '') return 'damaged'
   if (isOff) return 'off'
   if (isTrial) return null
   if (failing !== null && failing.restsUntilMs !== null) return 'rests'
   return hasRoom ? null : 'full'
+}
+
+/** What follows for an event that can't be read. */
+export function setAside(failing: Failing | null): Conclusion {
+  return { event: 'set aside', failing }
 }
 
 /** What follows from an outcome. Total: every outcome has a conclusion, in each state of the endpoint. */
@@ -198,8 +201,6 @@ function rowOf(
     case 'rests':
     case 'full':
       return isOverdue ? 'overdue' : 'held'
-    case 'damaged':
-      return 'unreadable'
     case 'answered':
       if (isReceipt(outcome.status)) return 'received'
       if (outcome.status === 410) return 'gone'

@@ -8,6 +8,7 @@ import {
   hindranceOf,
   type Outcome,
   RETRY_AFTER_MAX_MS,
+  setAside,
   spanMs,
   stepOfLine
 } from '../../machines/webhook-delivery.js'
@@ -83,8 +84,7 @@ describe('what follows from the outcome of a webhook event', () => {
     'its endpoint is dead': [{ kind: 'rests' }, dead, FIRST, 'waits', dead],
     'its endpoint is dead, and it is as old': [{ kind: 'rests' }, dead, old, 'undeliverable', dead],
     'its endpoint takes no more': [{ kind: 'full' }, works, FIRST, 'waits', works],
-    'its endpoint takes no more, and it is old': [{ kind: 'full' }, works, old, 'waits', works],
-    damaged: [{ kind: 'damaged' }, rests, FIRST, 'set aside', rests]
+    'its endpoint takes no more, and it is old': [{ kind: 'full' }, works, old, 'waits', works]
   }
   for (const [name, [outcome, before, delivery, event, after]] of Object.entries(table)) {
     it(`${name}: ${event}`, () => {
@@ -93,6 +93,10 @@ describe('what follows from the outcome of a webhook event', () => {
       expect(next && { ...next, nextMs: NOW_MS }).to.deep.equal(after)
     })
   }
+
+  it('sets a damaged event aside, and leaves its endpoint as it is', () => {
+    expect(setAside(rests)).to.deep.equal({ event: 'set aside', failing: rests })
+  })
 
   it('gives up no event for the time in which this service was away', () => {
     const awayMs = 2 * SPAN_MS
@@ -120,7 +124,7 @@ describe('what follows from the outcome of a webhook event', () => {
   })
 
   it('never throws, and always says when a waiting event is tried next', () => {
-    const kinds = ['damaged', 'off', 'rests', 'full', 'unanswered'] as const
+    const kinds = ['off', 'rests', 'full', 'unanswered'] as const
     const outcomes = [
       ...[200, 410, 429, 500, 503].map(status => answered(status, 5_000)),
       ...kinds.map(kind => ({ kind }))
@@ -198,7 +202,7 @@ describe('an endpoint that fails', () => {
 
 describe('an event whose turn has come', () => {
   const hindrance = (given: Partial<Parameters<typeof hindranceOf>[0] & Parameters<typeof hindranceOf>[1]>) =>
-    hindranceOf({ damage: '', isOff: false, failing: null, ...given }, { isTrial: false, hasRoom: true, ...given })
+    hindranceOf({ isOff: false, failing: null, ...given }, { isTrial: false, hasRoom: true, ...given })
   const resting = failing(5, NOW_MS)
 
   it('is sent, unless something hinders it', () => {
@@ -207,7 +211,6 @@ describe('an event whose turn has come', () => {
     expect(hindrance({ failing: resting })).to.equal('rests')
     expect(hindrance({ hasRoom: false })).to.equal('full')
     expect(hindrance({ isOff: true, failing: resting, hasRoom: false })).to.equal('off')
-    expect(hindrance({ damage: 'no list', isOff: true })).to.equal('damaged')
   })
 
   it('is sent as a trial although its endpoint rests, or is full', () => {

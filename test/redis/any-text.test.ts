@@ -195,10 +195,10 @@ describe('stored values with any text', () => {
         const { entries } = await readCommands(test.redis, deliveryWork, 'worker', [PARTITION], 1)
         const [entry] = entries
         const first = entry === undefined ? null : await queue.first(entry)
-        if (entry === undefined || first === null) throw new Error('There is no event.')
+        if (entry === undefined || first?.kind !== 'readable') throw new Error('There is no event.')
         expect(first).to.deep.include({ endpoint })
         expect(first.event).to.deep.include({ change, traceparent: text })
-        expect(first.event?.terms).to.include({ externalReference: text, amountCents: after.terms.amountCents })
+        expect(first.event.terms).to.include({ externalReference: text, amountCents: after.terms.amountCents })
         await queue.conclude(entry, first, { decide: failing => ({ ...conclusion, failing }), attempt, room: 1 })
       }
       const eventLog = eventLogOf(test.redis, PARTITIONS)

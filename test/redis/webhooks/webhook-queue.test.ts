@@ -8,7 +8,7 @@ import { deliveryBacklog, fireLines } from '../../../redis/webhooks/webhook-line
 import {
   createWebhookQueue,
   deliveryWork,
-  type FirstEvent,
+  type ReadableFirst,
   type Result
 } from '../../../redis/webhooks/webhook-queue.js'
 import { useRedis } from '../../support/redis.js'
@@ -34,18 +34,18 @@ function useQueue() {
     if (entry === undefined) throw new Error('There is no command.')
     return entry
   }
-  const firstOf = async (entry: DeliveryEntry): Promise<FirstEvent> => {
+  const firstOf = async (entry: DeliveryEntry): Promise<ReadableFirst> => {
     const first = await queue().first(entry)
-    if (first === null) throw new Error('There is no event.')
+    if (first?.kind !== 'readable') throw new Error('There is no event.')
     return first
   }
   /** What a worker hands over after an outcome, or without having sent anything. */
-  const resultOf = (entry: DeliveryEntry, first: FirstEvent, outcome: Outcome, room = 5): Result => {
+  const resultOf = (entry: DeliveryEntry, { event }: ReadableFirst, outcome: Outcome, room = 5): Result => {
     const isSent = outcome.kind === 'answered'
     const attempt = { atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
     const given = { nowMs: clock.nowMs, random: 0, isTrial: entry.kind === 'trial', delaysMs: plainQueue.delaysMs }
     return {
-      decide: failing => conclude(first.delivery, failing, outcome, given),
+      decide: failing => conclude({ ...event, attempts: event.attempts.length }, failing, outcome, given),
       attempt: isSent ? attempt : null,
       room
     }
@@ -114,7 +114,7 @@ describe('the events of a payment', () => {
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
     expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodePlace(entry))).to.equal(String(dueMs))
     expect(await test.redis.zscore(keys.webhookLines(PARTITION), MERCHANT)).to.equal(String(dueMs))
-    expect((await firstOf(entry)).delivery.attempts).to.equal(1)
+    expect((await firstOf(entry)).event.attempts).to.have.lengthOf(1)
   })
 })
 
@@ -162,7 +162,7 @@ describe('the endpoint of a merchant', () => {
     const entries = await taken()
     const firsts = await Promise.all(entries.map(firstOf))
     for (const [index, entry] of entries.entries()) {
-      const first = firsts[index] as FirstEvent
+      const first = firsts[index] as ReadableFirst
       await queue().conclude(entry, first, resultOf(entry, first, REFUSED))
     }
     expect(await failures()).to.equal(5)
