@@ -78,9 +78,8 @@ export interface Failing {
 type Hindrance = 'off' | 'rests' | 'full'
 
 export type Outcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
-  /** Refused, cut, too slow, untrusted, or a target that must not be called. */
-  | { readonly kind: 'unanswered' }
+  /** `status` null: no answer. The connection was refused, cut, too slow or untrusted, or its target must not be called. */
+  | { readonly kind: 'attempted'; readonly status: number | null; readonly retryAfterMs: number | null }
   | { readonly kind: Hindrance }
 
 export interface Circumstances {
@@ -201,16 +200,16 @@ function rowOf(
     case 'rests':
     case 'full':
       return isOverdue ? 'overdue' : 'held'
-    case 'answered':
+    case 'attempted':
       if (isReceipt(outcome.status)) return 'received'
       if (outcome.status === 410) return 'gone'
+      return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'
   }
-  return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'
 }
 
 /** The gap after so many attempts, never shorter than the receiver's own wish. */
 function gapMs(attempts: number, outcome: Outcome, { delaysMs, random }: Circumstances): number {
-  const wishMs = outcome.kind === 'answered' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0
+  const wishMs = outcome.kind === 'attempted' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0
   const delayMs = delaysMs[attempts - 1] ?? 0
   return Math.max(Math.round(delayMs * (1 + GAP_JITTER * (2 * random - 1))), wishMs)
 }
@@ -231,7 +230,7 @@ function failingAfter(
 ): Failing {
   if (before !== null && before.restsUntilMs !== null && !isTrial) return before
   const failures = (before?.failures ?? 0) + 1
-  const isThrottled = outcome.kind === 'answered' && THROTTLING.includes(outcome.status)
+  const isThrottled = outcome.kind === 'attempted' && THROTTLING.includes(outcome.status)
   const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, REST_MAX_MS) : 0
   const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), REST_MAX_MS)
   const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)

@@ -22,11 +22,12 @@ const FIRST: Delivery = { attempts: 0, sinceMs: NOW_MS }
 /** No jitter of gaps, and rests that are shorter by a tenth. */
 const MIDDLE = 0.5
 
-const answered = (status: number, retryAfterMs: number | null = null): Outcome => ({
-  kind: 'answered',
+const answered = (status: number | null, retryAfterMs: number | null = null): Outcome => ({
+  kind: 'attempted',
   status,
   retryAfterMs
 })
+const UNANSWERED = answered(null)
 const failing = (failures: number, restsUntilMs: number | null = null, sinceMs = NOW_MS): Failing => {
   return { failures, sinceMs, nextMs: NOW_MS, restsUntilMs }
 }
@@ -66,9 +67,9 @@ describe('what follows from the outcome of a webhook event', () => {
     '500': [answered(500), works, FIRST, 'waits', once],
     '300': [answered(300), works, FIRST, 'waits', once],
     '404': [answered(404), once, FIRST, 'waits', failing(2)],
-    'no answer': [{ kind: 'unanswered' }, works, FIRST, 'waits', once],
-    'a fifth failure in a row': [{ kind: 'unanswered' }, failing(4), FIRST, 'waits', rests],
-    'a failure of what was sent before the rest': [{ kind: 'unanswered' }, rests, FIRST, 'waits', rests],
+    'no answer': [UNANSWERED, works, FIRST, 'waits', once],
+    'a fifth failure in a row': [UNANSWERED, failing(4), FIRST, 'waits', rests],
+    'a failure of what was sent before the rest': [UNANSWERED, rests, FIRST, 'waits', rests],
     '500 at the last attempt': [answered(500), works, last, 'undeliverable', once],
     '500 before the last attempt': [answered(500), works, { attempts: 9 }, 'waits', once],
     '500 from an endpoint that is dead, to an old event': [answered(500), dead, old, 'undeliverable', dead],
@@ -114,7 +115,7 @@ describe('what follows from the outcome of a webhook event', () => {
   it('gives an event about three days: ten more attempts', () => {
     let [delivery, nowMs, endpoint]: [Delivery, number, Failing | null] = [FIRST, NOW_MS, null]
     for (;;) {
-      const { event, dueMs = 0, failing: next } = concluded({ kind: 'unanswered' }, endpoint, { ...delivery, nowMs })
+      const { event, dueMs = 0, failing: next } = concluded(UNANSWERED, endpoint, { ...delivery, nowMs })
       delivery = { ...delivery, attempts: delivery.attempts + 1 }
       if (event === 'undeliverable') break
       ;[nowMs, endpoint] = [dueMs, next]
@@ -124,8 +125,9 @@ describe('what follows from the outcome of a webhook event', () => {
   })
 
   it('never throws, and always says when a waiting event is tried next', () => {
-    const kinds = ['off', 'rests', 'full', 'unanswered'] as const
+    const kinds = ['off', 'rests', 'full'] as const
     const outcomes = [
+      UNANSWERED,
       ...[200, 410, 429, 500, 503].map(status => answered(status, 5_000)),
       ...kinds.map(kind => ({ kind }))
     ]
@@ -145,7 +147,7 @@ describe('the gap before the next attempt', () => {
     (concluded(outcome, null, given).dueMs ?? 0) - NOW_MS
 
   it('varies by a fifth, both ways', () => {
-    const gaps = [0, 0.5, 1].map(random => gapMs({ kind: 'unanswered' }, { random }))
+    const gaps = [0, 0.5, 1].map(random => gapMs(UNANSWERED, { random }))
     expect(gaps).to.deep.equal([4_000, 5_000, 6_000])
   })
 
@@ -170,7 +172,7 @@ describe('an endpoint that fails', () => {
 
   it('rests after five failures in a row, longer after each trial, for half a minute at most', () => {
     const rests = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(failures =>
-      restMs(failing(failures - 1, failures > 5 ? NOW_MS : null), { kind: 'unanswered' }, { isTrial: true, random: 0 })
+      restMs(failing(failures - 1, failures > 5 ? NOW_MS : null), UNANSWERED, { isTrial: true, random: 0 })
     )
     expect(rests).to.deep.equal([null, null, null, null, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
     const jittered = [0, 0.5, 1].map(random => restMs(failing(9, NOW_MS), answered(500), { isTrial: true, random }))

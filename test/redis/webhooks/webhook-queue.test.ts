@@ -15,8 +15,8 @@ import { useRedis } from '../../support/redis.js'
 import { emit, PARTITION, plainQueue, START_MS } from '../../support/webhooks.js'
 
 const MERCHANT = 'm_1'
-const RECEIVED: Outcome = { kind: 'answered', status: 204, retryAfterMs: null }
-const REFUSED: Outcome = { kind: 'answered', status: 500, retryAfterMs: null }
+const RECEIVED: Outcome = { kind: 'attempted', status: 204, retryAfterMs: null }
+const REFUSED: Outcome = { kind: 'attempted', status: 500, retryAfterMs: null }
 
 function useQueue() {
   const test = useRedis()
@@ -41,7 +41,7 @@ function useQueue() {
   }
   /** What a worker hands over after an outcome, or without having sent anything. */
   const resultOf = (entry: DeliveryEntry, { event }: ReadableFirst, outcome: Outcome, room = 5): Result => {
-    const isSent = outcome.kind === 'answered'
+    const isSent = outcome.kind === 'attempted'
     const attempt = { atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
     const given = { nowMs: clock.nowMs, random: 0, isTrial: entry.kind === 'trial', delaysMs: plainQueue.delaysMs }
     return {
@@ -247,7 +247,7 @@ describe('the backlog of deliveries', () => {
   it('reports nothing about an endpoint that works again', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured', 'captured'])
-    await end(await takeOne(), { kind: 'answered', status: 410, retryAfterMs: null })
+    await end(await takeOne(), { kind: 'attempted', status: 410, retryAfterMs: null })
     for (const entry of await taken()) await end(entry)
     expect(await failingS()).to.equal(0)
   })
