@@ -225,8 +225,8 @@ function givenOf(write: Commit, reply: Reply) {
 function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentKey: string) {
   if (statusBefore === payment.progress.status) return {}
   const { terms } = payment
-  const place = { paymentKey, merchantId: terms.merchantId }
-  return encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent)
+  const lineMember = { paymentKey, merchantId: terms.merchantId }
+  return encodeWaiting(statusChangeOf(payment, nowMs), terms, lineMember, traceparent)
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

@@ -10,7 +10,7 @@
 -- keys.undeliverable  zset     by time of the event
 -- keys.letters        stream   dead letters
 --
--- given.group, given.entry      the command; given.place the payment, given.merchant its merchant
+-- given.group, given.entry      the command; given.lineMember the payment, given.merchant its merchant
 -- given.event                   the event as it was read; given.retry the same with one more failed attempt
 -- given.before, given.failing   the endpoint as it was read, and from now on; absent: it works
 -- given.result                  `waits`, `delivered`, `undeliverable`, `forgotten` or `set aside`
@@ -44,7 +44,7 @@ end
 redis.call('XDEL', keys.deliveries, given.entry)
 local dropped = 0
 if isFirst and given.result == 'waits' then
-  redis.call('ZADD', keys.line, given.dueMs, given.place)
+  redis.call('ZADD', keys.line, given.dueMs, given.lineMember)
   if given.retry then
     redis.call('LSET', keys.events, 0, given.retry)
   end
@@ -60,10 +60,10 @@ else
       + redis.call('ZREMRANGEBYRANK', keys.undeliverable, 0, -1 - given.undeliverableMax)
     redis.call('PEXPIRE', keys.undeliverable, digits(given.undeliverableMs))
   elseif isFirst and given.result == 'set aside' then
-    redis.call('XADD', keys.letters, '*', 'e', given.place, 'event', given.event, unpack(given.letter))
+    redis.call('XADD', keys.letters, '*', 'e', given.lineMember, 'event', given.event, unpack(given.letter))
   end
   if redis.call('EXISTS', keys.events) == 1 then
-    redis.call('XADD', keys.deliveries, '*', 'e', given.place)
+    redis.call('XADD', keys.deliveries, '*', 'e', given.lineMember)
   end
 end
 if not given.failing then

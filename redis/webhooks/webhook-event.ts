@@ -21,7 +21,7 @@ import {
   storedValue,
   wholeList
 } from '../stored-fields.js'
-import { encodePlace, type Place } from './delivery-entry.js'
+import { encodeLineMember, type LineMember } from './delivery-entry.js'
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -129,14 +129,14 @@ export const decodeConcluded = concludedEvent.decode
 export function encodeWaiting(
   change: StatusChange,
   terms: EventTerms,
-  payment: Place,
+  payment: LineMember,
   traceparent: string | null = null
 ) {
   return {
     event: encodeChange(change),
     about: JSON.stringify(storedAbout.encode(aboutOf(terms, traceparent))),
     occurredMs: change.occurredAtMs,
-    place: encodePlace(payment),
+    lineMember: encodeLineMember(payment),
     waitingMax: WAITING_MAX
   }
 }

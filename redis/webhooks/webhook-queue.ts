@@ -11,7 +11,7 @@ import type { Redis } from '../connection/connections.js'
 import { keys, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { DamagedValue } from '../stored-fields.js'
-import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
+import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodeLineMember } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
 import { decodeFailing, encodeFailing } from './webhook-lines.js'
@@ -167,7 +167,7 @@ function givenOf(
   return {
     group: WEBHOOKS_GROUP,
     entry: entry.entryId,
-    place: encodePlace(entry),
+    lineMember: encodeLineMember(entry),
     merchant: entry.merchantId,
     event: first.stored,
     before: first.failingStored ?? undefined,

@@ -5,7 +5,7 @@ import { type Exchange, replace } from './exchange.js'
 export const webhookMutants = {
   'dropped-webhook': {
     description: 'A webhook event that was not delivered has no time at which it is sent again.',
-    script: replace("redis.call('ZADD', keys.line, given.dueMs, given.place)", '')
+    script: replace("redis.call('ZADD', keys.line, given.dueMs, given.lineMember)", '')
   },
   'overtaken-webhook': {
     description: 'A webhook event that failed goes behind the later ones of its payment.',

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type Conclusion, conclude, type Outcome } from '../../../machines/webhook-delivery.js'
 import { ensureGroups, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
-import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { type DeliveryEntry, encodeLineMember } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'
 import { deliveryBacklog, fireLines } from '../../../redis/webhooks/webhook-lines.js'
 import {
@@ -112,7 +112,9 @@ describe('the events of a payment', () => {
     const dueMs = (await end(entry, REFUSED))?.dueMs
     expect(await taken()).to.deep.equal([])
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
-    expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodePlace(entry))).to.equal(String(dueMs))
+    expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodeLineMember(entry))).to.equal(
+      String(dueMs)
+    )
     expect(await test.redis.zscore(keys.webhookLines(PARTITION), MERCHANT)).to.equal(String(dueMs))
     expect((await firstOf(entry)).event.attempts).to.have.lengthOf(1)
   })
