@@ -12,11 +12,11 @@ const DAY_MS = 24 * 3_600 * SECOND_MS
 const GAP_JITTER = 0.2
 /** The longest `Retry-After` that counts for the event. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
-/** Failures in a row after which an endpoint rests. */
+/** Failures in a row after which an endpoint is paused. */
 const FAILURES_MAX = 5
-const REST_MAX_MS = 30 * SECOND_MS
-/** A rest may be shorter by this share. */
-const REST_JITTER = 0.2
+const PAUSE_MAX_MS = 30 * SECOND_MS
+/** A pause may be shorter by this share. */
+const PAUSE_JITTER = 0.2
 /** A trial without an outcome for this long (its worker died) is followed by another one. */
 const TRIAL_PATIENCE_MS = 30 * SECOND_MS
 /**
@@ -25,7 +25,7 @@ const TRIAL_PATIENCE_MS = 30 * SECOND_MS
  */
 const DELAYED_AFTER_MS = 45 * SECOND_MS
 /** How long the line of an endpoint that takes no more at the moment waits, unless a success lets it go on. */
-const FULL_PAUSE_MS = SECOND_MS
+const FULL_WAIT_MS = SECOND_MS
 /** Payments of one line that go on in one step. */
 const STEP_MAX = 100
 /** Payments of the line that follow a success. */
@@ -70,12 +70,12 @@ export interface Failing {
   readonly sinceMs: number
   /** When its next attempt was due, as was planned at the last failure. Null: an earlier version wrote this. */
   readonly nextMs: number | null
-  /** Until then nothing is sent, then one event as a trial. Null: it does not rest. */
-  readonly restsUntilMs: number | null
+  /** Until then nothing is sent, then one event as a trial. Null: it is not paused. */
+  readonly pausedUntilMs: number | null
 }
 
-/** Why an event is not sent: its webhooks are switched off, its endpoint rests, or takes no more just now. */
-type Hindrance = 'off' | 'rests' | 'full'
+/** Why an event is not sent: its webhooks are switched off, its endpoint is paused, or takes no more just now. */
+type Hindrance = 'off' | 'paused' | 'full'
 
 export type Outcome =
   /** `status` null: no answer. The connection was refused, cut, too slow or untrusted, or its target must not be called. */
@@ -86,7 +86,7 @@ export interface Circumstances {
   readonly nowMs: number
   /** From 0 to 1. */
   readonly random: number
-  /** It was sent although its endpoint rests. */
+  /** It was sent although its endpoint is paused. */
   readonly isTrial: boolean
   /** Gap before each further attempt (`WEBHOOK_RETRY_DELAYS_MS`). */
   readonly delaysMs: readonly number[]
@@ -126,7 +126,7 @@ export function hindranceOf(
 ): Hindrance | null {
   if (isOff) return 'off'
   if (isTrial) return null
-  if (failing !== null && failing.restsUntilMs !== null) return 'rests'
+  if (failing !== null && failing.pausedUntilMs !== null) return 'paused'
   return hasRoom ? null : 'full'
 }
 
@@ -148,8 +148,8 @@ export function conclude(
   const retryMs = nowMs + gapMs(delivery.attempts + 1, outcome, given)
   const failing = { works: null, same: before, fails: failingAfter(before, outcome, retryMs, given) }[row.endpoint]
   const isWaiting = row.event === 'waits'
-  const pausedUntilMs = failing?.restsUntilMs ?? (isFailure ? retryMs : nowMs + FULL_PAUSE_MS)
-  const lineDueMs = row.endpoint === 'works' ? nowMs : pausedUntilMs
+  const waitsUntilMs = failing?.pausedUntilMs ?? (isFailure ? retryMs : nowMs + FULL_WAIT_MS)
+  const lineDueMs = row.endpoint === 'works' ? nowMs : waitsUntilMs
   const follow = {
     due: { max: FOLLOWERS, dueByMs: nowMs },
     'as old': { max: 1, dueByMs: nowMs - spanMs(delaysMs) },
@@ -172,13 +172,13 @@ export interface LineStep {
   readonly againMs: number
 }
 
-/** Everything that is due, in portions; while the endpoint rests one trial at its time. */
+/** Everything that is due, in portions; while the endpoint is paused, one trial at its time. */
 export function stepOfLine(failing: Failing | null, nowMs: number): LineStep {
-  if (failing === null || failing.restsUntilMs === null)
-    return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_PAUSE_MS }
-  if (failing.restsUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.restsUntilMs }
+  if (failing === null || failing.pausedUntilMs === null)
+    return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_WAIT_MS }
+  if (failing.pausedUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.pausedUntilMs }
   const againMs = nowMs + TRIAL_PATIENCE_MS
-  return { max: 1, trial: { ...failing, nextMs: againMs, restsUntilMs: againMs }, againMs }
+  return { max: 1, trial: { ...failing, nextMs: againMs, pausedUntilMs: againMs }, againMs }
 }
 
 /** The longest that all gaps take (ms). */
@@ -197,7 +197,7 @@ function rowOf(
   switch (outcome.kind) {
     case 'off':
       return 'switchedOff'
-    case 'rests':
+    case 'paused':
     case 'full':
       return isOverdue ? 'overdue' : 'held'
     case 'attempted':
@@ -221,21 +221,21 @@ function failingSinceMs(failing: Failing | null, nowMs: number): number {
   return nextMs !== null && nowMs > nextMs + DELAYED_AFTER_MS ? nowMs : sinceMs
 }
 
-/** One failure more. What was sent before the endpoint rested does not make the rest longer. */
+/** One failure more. A failure of what was sent before a pause does not make it longer. */
 function failingAfter(
   before: Failing | null,
   outcome: Outcome,
   retryMs: number,
   { nowMs, random, isTrial }: Circumstances
 ): Failing {
-  if (before !== null && before.restsUntilMs !== null && !isTrial) return before
+  if (before !== null && before.pausedUntilMs !== null && !isTrial) return before
   const failures = (before?.failures ?? 0) + 1
   const isThrottled = outcome.kind === 'attempted' && THROTTLING.includes(outcome.status)
-  const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, REST_MAX_MS) : 0
-  const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), REST_MAX_MS)
-  const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)
-  const isResting = failures >= FAILURES_MAX || wishMs > 0
-  const restsUntilMs = isResting ? nowMs + restMs : null
-  const nextMs = Math.max(retryMs, restsUntilMs ?? retryMs)
-  return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, restsUntilMs }
+  const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, PAUSE_MAX_MS) : 0
+  const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), PAUSE_MAX_MS)
+  const pauseMs = Math.max(Math.round(growingMs * (1 - PAUSE_JITTER * random)), wishMs)
+  const isPaused = failures >= FAILURES_MAX || wishMs > 0
+  const pausedUntilMs = isPaused ? nowMs + pauseMs : null
+  const nextMs = Math.max(retryMs, pausedUntilMs ?? retryMs)
+  return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, pausedUntilMs }
 }

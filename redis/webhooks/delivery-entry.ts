@@ -14,7 +14,7 @@ export interface LineMember {
 }
 
 interface DeliveryCommand extends LineMember {
-  /** `trial`: sent although the endpoint rests. */
+  /** `trial`: sent although the endpoint is paused. */
   readonly kind: 'deliver' | 'trial'
 }
 

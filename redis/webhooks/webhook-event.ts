@@ -117,13 +117,13 @@ const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
   ...triedTable
 })
 
-const concludedEvent = storedValue<TriedEvent>('webhook event of the log', triedTable)
+const triedEvent = storedValue<TriedEvent>('webhook event of the log', triedTable)
 
 /** How an event is stored that was delivered or given up. */
-export const encodeConcluded = concludedEvent.encode
+export const encodeConcluded = triedEvent.encode
 
 /** Reads what `encodeConcluded` wrote. Throws as `storedValue` does. */
-export const decodeConcluded = concludedEvent.decode
+export const decodeConcluded = triedEvent.decode
 
 /** What append_event.lua, which adds since when the event waits, and the scripts that include it are given of an event. */
 export function encodeWaiting(

@@ -27,7 +27,7 @@ const LINES_MAX = 500
 const storedFailing = storedValue<Failing>('failing endpoint', {
   failures: [required],
   sinceMs: [required],
-  restsUntilMs: [null],
+  pausedUntilMs: [null],
   nextMs: [null]
 })
 

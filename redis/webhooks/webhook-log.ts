@@ -219,7 +219,7 @@ export class WebhookLog {
     const partition = this.#partitionOf(merchantId)
     const nowMs = await serverTimeMs(this.#redis)
     const waiting = events.filter(({ state }) => state === 'waiting')
-    // An endpoint that rests is not asked more often for it.
+    // An endpoint that is paused is not asked more often for it.
     for (const { change } of waiting) {
       const member = encodeLineMember({ paymentKey: paymentKeyOf(change.paymentId), merchantId })
       await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, member)

@@ -31,8 +31,8 @@ export const webhookMutants = {
     description: 'A payment that waits for its endpoint is never looked at again.',
     script: replace("redis.call('ZADD', keys.lines, 'LT'", "redis.call('ZADD', 'nowhere', 'LT'")
   },
-  'endless-rest': {
-    description: 'An endpoint that rests is never given a trial.',
+  'endless-pause': {
+    description: 'An endpoint that is paused is never given a trial.',
     script: replace(
       'keys.deliveries, given.nowMs, given.max, given.trial)',
       'keys.deliveries, given.nowMs, given.trial and 0 or given.max)'

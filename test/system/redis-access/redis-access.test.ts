@@ -122,11 +122,11 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
     answers.status = 500
     const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
     const fails = /^card_payments_webhook_failing_seconds 0*[1-9.]/m
-    await until('the endpoint rests', async () => {
+    await until('the endpoint is paused', async () => {
       await event()
       const stored = await Promise.all((await admin.keys('*:hookfailing:*')).map(key => admin.get(key)))
-      const restsUntilMs = stored.map(failing => JSON.parse(failing ?? '[]')[3])
-      return restsUntilMs.some(ms => ms > 0)
+      const pausedUntilMs = stored.map(failing => JSON.parse(failing ?? '[]')[3])
+      return pausedUntilMs.some(ms => ms > 0)
     })
     expect((await service.ops('webhooks.1', '/metrics')).text).to.match(fails)
     answers.status = 204

@@ -48,7 +48,7 @@ describe('the events of one payment behind a dead endpoint', () => {
     await until('all wait', async () => (await rig.waiting('m_dead')).length === 50)
     const failures = async (): Promise<number> =>
       Number(JSON.parse((await rig.test.redis.get(keys.webhookFailing(PARTITION, 'm_dead'))) ?? '[]')[1])
-    /** Time in which this service is there: the endpoint is tried after each rest. */
+    /** Time in which this service is there: the endpoint is tried after each pause. */
     const untilTried = async (): Promise<void> => {
       const before = await failures()
       rig.advance(31_000)
