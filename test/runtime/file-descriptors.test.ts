@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { expect } from 'chai'
-import { descriptorsMax, descriptorsNeeded, descriptorsWarning } from '../../runtime/descriptors.js'
+import { descriptorsMax, descriptorsNeeded, descriptorsWarning } from '../../runtime/file-descriptors.js'
 
 const settings = { workerConcurrency: 1_000, webhookConcurrency: 128 }
 
