@@ -6,7 +6,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
 import { version } from './version.js'
-import { within } from './within.js'
+import { withTimeout } from './with-timeout.js'
 
 /** How long a reading may take (ms). Prometheus gives a scrape 10 s, and drops all figures of one that takes longer. */
 const READING_TIMEOUT_MS = 7_000
@@ -76,7 +76,7 @@ export interface Figure<T> {
 export function publishFigures<T>(registry: Registry, read: () => Promise<T>, figures: readonly Figure<T>[]): void {
   let reading: Promise<T | null> | undefined
   const readOnce = (): Promise<T | null> => {
-    reading ??= within(READING_TIMEOUT_MS, read())
+    reading ??= withTimeout(READING_TIMEOUT_MS, read())
       .catch(() => null)
       .finally(() => {
         reading = undefined
