@@ -10,7 +10,7 @@ import type { Clock } from '../../runtime/clock.js'
 import { eachSecond } from '../../runtime/each-second.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { CircuitBreaker, type CircuitOptions } from './circuit-breaker.js'
-import { leaseUntil } from './lease-until.js'
+import { leaseUntil } from './leases.js'
 import type { Exchange, Transport, WireRequest } from './transport.js'
 
 /** A single call may time out because of its issuer. So many in a row without an answer are a fault of the network. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { WatchedTransport, watchNetwork } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
 import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
