@@ -9,7 +9,7 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Lease } from '../../machines/lease.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
-import { droppingContinue } from './unasked-continue.js'
+import { droppingContinue } from './drop-100-continue.js'
 
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT'

@@ -11,7 +11,7 @@ import type { Lease } from '../../machines/lease.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
-import { droppingContinue } from '../network/unasked-continue.js'
+import { droppingContinue } from '../network/drop-100-continue.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
 /** The outcome of an attempt. */
