@@ -131,7 +131,7 @@ export class WatchedTransport implements Transport {
 
 /**
  * Why an exchange counts as no answer; null for one that counts. A gateway answers 429 or 5xx instead of the acquirer.
- * To the payment such an answer stays ambiguous, because the sale may be booked (answers.ts).
+ * To the payment such an answer stays ambiguous, because the sale may be booked (call-answers.ts).
  */
 function failureOf(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.reason
