@@ -1,9 +1,10 @@
 /**
  * The ops server of every process, on a port of its own: liveness, readiness, metrics.
  *
- * /healthz answers 200 while the event loop runs, and 503 once the process can't recover and stops. /readyz answers `problems` and `warnings`, a sentence for each part:
- * 503 with a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
- * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
+ * /healthz answers 200 while the event loop runs, and 503 once the process can't recover and stops.
+ * /readyz answers `problems` and `warnings`, a sentence for each part: 503 with a problem (the process can't work), 200 with
+ * warnings alone (it works, and an operator must act). `facts` are its installation and the ids of its current keys, which
+ * `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
  * The card network behind `CardNetwork`: the acquirer's HTTP API in production, the simulator everywhere else.
  *
- * This file only wires the pure transformers (sale-request, answers, query-answers) to the transports. Nothing is sent
+ * This file only wires the pure transformers (sale-request, call-answers, query-answers) to the transports. Nothing is sent
  * twice here: whether a call may be repeated is the caller's decision, because only the caller knows what is at stake.
  */
 import type { Lease } from '../../machines/lease.js'
