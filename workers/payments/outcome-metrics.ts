@@ -1,5 +1,6 @@
 /** Business metrics of payments, counted at each commit that changes a status. */
 import { Counter, type Registry } from 'prom-client'
+import { declineFailures } from '../../machines/decline-words.js'
 import { declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentStatus } from '../../machines/model.js'
 import type { Commit } from '../../redis/payments/commits.js'
@@ -48,7 +49,7 @@ function authorisationOf({ payment }: Changed, environment: Environment): { outc
   const { terms, progress } = payment
   const { status, error, declinedCode } = progress
   if (status !== 'failed') return { outcome: 'approved', reason: '' }
-  if (error !== 'card_declined' && error !== 'card_expired') return { outcome: 'failed', reason: error ?? '' }
+  if (error === null || !declineFailures.includes(error)) return { outcome: 'failed', reason: error ?? '' }
   return { outcome: 'declined', reason: declineOf(terms.card.brand, declinedCode ?? '', environment).reason }
 }
 
