@@ -77,7 +77,7 @@ export class CircuitBreaker {
     if (this.#openedMs === null) return
     const fields = { host: this.#host, open_ms: Math.round(this.#clock.now() - this.#openedMs) }
     this.#openedMs = null
-    this.#options.log?.info(fields, 'the card network answers again, new payments are sent')
+    this.#options.log?.info(fields, 'the circuit to the card network closed, new payments are sent')
   }
 
   #openAt(failures: number): void {
@@ -87,6 +87,6 @@ export class CircuitBreaker {
     this.#trialPauseMs = TRIAL_PAUSE_MS
     this.#trialMs = nowMs + TRIAL_PAUSE_MS
     const fields = { host: this.#host, failures, reason: this.#reason }
-    this.#options.log?.warn(fields, 'the card network takes no calls, new payments are refused')
+    this.#options.log?.warn(fields, 'the circuit to the card network opened, new payments are refused')
   }
 }

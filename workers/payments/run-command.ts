@@ -74,7 +74,8 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Next> {
     return await finishRefused(decision.code, turn, run)
   }
   const { effect, problem } = decision
-  if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
+  if (problem !== null)
+    deps.log.error({ payment_id: payment.terms.id, problem }, 'found a payment that needs manual review')
   if (decision.isChanged) {
     const other = await writeDecision(decision, turn, run)
     if (other !== undefined) return other

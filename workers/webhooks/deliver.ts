@@ -143,11 +143,11 @@ function report(
   if (first.kind === 'damaged') {
     metrics.failed('set_aside')
     const context = { ...idsOf(entry), reason: first.reason }
-    warnRateLimited(receiver.log, context, 'a damaged webhook event becomes a dead letter: see dead-letter list')
+    warnRateLimited(receiver.log, context, 'a damaged webhook event became a dead letter: see dead-letter list')
   } else if (conclusion.event === 'undeliverable') {
     metrics.gaveUp()
     // An endpoint that is down for days loses as many events as its merchant has payments.
-    warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event is undeliverable')
+    warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event became undeliverable')
   }
 }
 
