@@ -120,10 +120,13 @@ export interface Conclusion {
 }
 
 /** Why an event must not be sent now; null: it is sent. */
-export function hindranceOf(
-  { isOff, failing }: { isOff: boolean; failing: Failing | null },
-  { isTrial, hasRoom }: { isTrial: boolean; hasRoom: boolean }
-): Hindrance | null {
+export function hindranceOf(given: {
+  readonly isOff: boolean
+  readonly failing: Failing | null
+  readonly isTrial: boolean
+  readonly hasRoom: boolean
+}): Hindrance | null {
+  const { isOff, failing, isTrial, hasRoom } = given
   if (isOff) return 'off'
   if (isTrial) return null
   if (failing !== null && failing.pausedUntilMs !== null) return 'paused'

@@ -203,8 +203,8 @@ describe('an endpoint that fails', () => {
 })
 
 describe('an event whose turn has come', () => {
-  const hindrance = (given: Partial<Parameters<typeof hindranceOf>[0] & Parameters<typeof hindranceOf>[1]>) =>
-    hindranceOf({ isOff: false, failing: null, ...given }, { isTrial: false, hasRoom: true, ...given })
+  const hindrance = (given: Partial<Parameters<typeof hindranceOf>[0]>) =>
+    hindranceOf({ isOff: false, failing: null, isTrial: false, hasRoom: true, ...given })
   const paused = failing(5, NOW_MS)
 
   it('is sent, unless something hinders it', () => {

@@ -146,8 +146,8 @@ function refusingStatusOf(exchange: Exchange): number | null {
 /** Makes the card network a warning of /readyz, and probes it while there are no calls. */
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
   const lease = leaseUntil(signal)
-  const endLooks = eachSecond(() => hosts.forEach(host => void host.probeWhenIdle(lease)))
-  onStop('watch of the card network', endLooks)
+  const endProbes = eachSecond(() => hosts.forEach(host => void host.probeWhenIdle(lease)))
+  onStop('watch of the card network', endProbes)
   const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
     onWarning(part, () => {
       const found = hosts.flatMap(host => sentenceOf(host) ?? [])

@@ -96,14 +96,13 @@ async function deliverFirst(
     await queue.end(entry)
     return 'ended'
   }
-  const isTrial = entry.kind === 'trial'
-  const tried = first.kind === 'damaged' ? null : await tryFirst(first, entry, isTrial, receiver, deps, lease)
+  const tried = first.kind === 'damaged' ? null : await tryFirst(first, entry, receiver, deps, lease)
   const attempt = tried?.attempt ?? null
   if (attempt !== null) {
     if (lease.isLost() || interrupted.aborted) return 'cut'
     receiver.note(attempt.status)
   }
-  const given = { nowMs: clock.now(), random: deps.random(), isTrial, delaysMs }
+  const given = { nowMs: clock.now(), random: deps.random(), isTrial: entry.kind === 'trial', delaysMs }
   const result = {
     decide: (failing: Failing | null) =>
       tried === null ? setAside(failing) : conclude(tried.delivery, failing, tried.outcome, given),
@@ -117,15 +116,14 @@ async function deliverFirst(
 /** Sends the event, unless something hinders it. `attempt` null: nothing was sent. */
 async function tryFirst(
   { event, endpoint, failing }: ReadableFirst,
-  { merchantId }: DeliveryEntry,
-  isTrial: boolean,
+  { merchantId, kind }: DeliveryEntry,
   receiver: Receiver,
   deps: DeliveryDeps,
   lease: Lease
 ): Promise<{ readonly delivery: Delivery; readonly outcome: Outcome; readonly attempt: Attempt | null }> {
   const delivery = { attempts: event.attempts.length, sinceMs: event.sinceMs }
   const isOff = endpoint !== null && endpoint.offSinceMs !== null
-  const hindrance = hindranceOf({ isOff, failing }, { isTrial, hasRoom: receiver.room > 0 })
+  const hindrance = hindranceOf({ isOff, failing, isTrial: kind === 'trial', hasRoom: receiver.room > 0 })
   if (hindrance !== null) return { delivery, outcome: { kind: hindrance }, attempt: null }
   const sent = await receiver.during(() => attemptDelivery(event, endpoint, merchantId, deps, lease))
   return { delivery, ...sent }
