@@ -113,7 +113,7 @@ export interface Conclusion {
   /** Of an event that waits: when it is due (ms). One that waits for its endpoint alone has been due since it exists. */
   readonly dueMs?: number
   readonly failing: Failing | null
-  /** When `timers` lets the line of the endpoint go on, at the latest (ms). */
+  /** When the line of the endpoint is due, at the latest (ms): then `timers` lets it go on. */
   readonly lineDueMs?: number
   /** Payments of the line that go on at once: as many at most, of those that were due by then (ms). */
   readonly follow?: { readonly max: number; readonly dueByMs: number }
@@ -171,7 +171,7 @@ export function conclude(
 export interface LineStep {
   readonly max: number
   readonly trial: Failing | null
-  /** When the line is looked at again, if so many went on (ms). */
+  /** When the line is due again, if so many went on (ms). */
   readonly againMs: number
 }
 

@@ -86,7 +86,7 @@ export const keys = {
   webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
   /** Payments (`encodeLineMember`) whose first event waits for its next attempt, or for the endpoint, by the time since which it is due. */
   webhookLine: (partition: number, merchantId: string) => `${tag(partition)}:hookline:${merchantId}`,
-  /** Merchants with such payments, by the time at which `timers` looks at their line. */
+  /** Merchants with such payments, by the time at which their line is due. */
   webhookLines: (partition: number) => `${tag(partition)}:hooklines`,
   /** The endpoint of a merchant while it fails. */
   webhookFailing: (partition: number, merchantId: string) => `${tag(partition)}:hookfailing:${merchantId}`,

@@ -116,7 +116,7 @@ export function publishProcess(
   registry: Registry,
   processName: string,
   conditions: Pick<Conditions, 'warnings'>,
-  look: () => Promise<Health>
+  check: () => Promise<Health>
 ): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   const build = new Gauge({
@@ -126,7 +126,7 @@ export function publishProcess(
     registers: [registry]
   })
   build.set({ process: processName, version, node: process.version }, 1)
-  publishFigures(registry, look, [
+  publishFigures(registry, check, [
     {
       name: 'card_payments_process_ready',
       help: 'Whether /readyz says yes at this moment: 1 or 0.',

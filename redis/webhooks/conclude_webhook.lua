@@ -4,7 +4,7 @@
 -- keys.deliveries     stream   commands
 -- keys.events         list     events of the payment
 -- keys.line           zset     payments that wait, of this endpoint
--- keys.lines          zset     endpoints by the time at which their line is looked at
+-- keys.lines          zset     endpoints by the time at which their line is due
 -- keys.failing        string   the endpoint while it fails
 -- keys.journal        stream   delivered events
 -- keys.undeliverable  zset     by time of the event
@@ -19,7 +19,7 @@
 -- given.occurredMs              when it occurred; given.journalFromMs the oldest that is kept
 -- given.undeliverableMax, given.undeliverableFromMs, given.undeliverableMs   how many are kept, from when, for how long
 -- given.letter                  of one that is set aside: the fields of the dead letter, in pairs
--- given.lineDueMs               when the line goes on, at the latest
+-- given.lineDueMs               when the line is due, at the latest
 -- given.follow, given.followDueByMs   how many of the line go on, of those due by then
 --
 -- The fence: a worker whose command was taken over writes nothing, and an event that is not the first one any more is left.
