@@ -46,7 +46,10 @@ export class CircuitBreaker {
     return this.#openedMs !== null
   }
 
-  /** Why a sale is not sent; null: it is sent. Trials follow each other after growing pauses, also while the one before is in flight. */
+  /**
+   * Why a sale is not sent; null: it is sent. Trials follow each other after growing pauses, also while the one before is in
+   * flight.
+   */
   refusalOfSale(): string | null {
     if (!this.isOpen) return null
     const nowMs = this.#clock.now()
@@ -56,7 +59,10 @@ export class CircuitBreaker {
     return null
   }
 
-  /** After a call without an answer, such calls in a row: opens at the limit, and delays the next trial by `Retry-After`. */
+  /**
+   * After a call without an answer; `failures`: such calls in a row. Opens at the limit, and delays the next trial by
+   * `Retry-After`.
+   */
   noteFailure(exchange: Exchange, reason: string, failures: number): void {
     this.#reason = reason
     const isCutInTest = exchange.kind === 'ambiguous' && exchange.isCut && this.#options.environment === 'test'
@@ -67,7 +73,7 @@ export class CircuitBreaker {
     this.#trialMs = Math.max(this.#trialMs, this.#clock.now() + askedMs)
   }
 
-  /** After an answer that refuses our credentials, such answers in a row. */
+  /** After an answer that refuses our credentials; `refusals`: such answers in a row. */
   noteRefusal(reason: string, refusals: number): void {
     this.#reason = reason
     this.#openAt(refusals)
