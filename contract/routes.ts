@@ -1,12 +1,20 @@
 /** Every route of merchants, by the name of the function that a generated client has for it; in the order of the documents. */
-import { otherRoutes } from './other-routes.js'
+import { capabilitiesRoutes } from './capabilities-routes.js'
+import { cardRoutes } from './card-routes.js'
 import { paymentRoutes } from './payment-routes.js'
 import type { RouteFacts } from './route.js'
 import { testEnvironmentRoutes } from './test-environment-routes.js'
 import { tokenBody, tokenSchema } from './token.js'
+import { webhookEndpointRoutes } from './webhook-endpoint-routes.js'
 
 /** The routes of `api`. */
-export const routes = { ...paymentRoutes, ...otherRoutes, ...testEnvironmentRoutes }
+export const routes = {
+  ...paymentRoutes,
+  ...cardRoutes,
+  ...webhookEndpointRoutes,
+  ...capabilitiesRoutes,
+  ...testEnvironmentRoutes
+}
 
 /** The route of `tokens`. */
 export const createToken = {

@@ -12,11 +12,11 @@ const SECOND_MS = 1_000
 const GAP_JITTER = 0.2
 /** The longest `Retry-After` that counts for the event. */
 export const RETRY_AFTER_MAX_MS = DAY_MS
-/** Failures in a row after which an endpoint rests. */
+/** Failures in a row after which an endpoint is paused. */
 const FAILURES_MAX = 5
-const REST_MAX_MS = 30 * SECOND_MS
-/** A rest may be shorter by this share. */
-const REST_JITTER = 0.2
+const PAUSE_MAX_MS = 30 * SECOND_MS
+/** A pause may be shorter by this share. */
+const PAUSE_JITTER = 0.2
 /** A trial without an outcome for this long (its worker died) is followed by another one. */
 const TRIAL_PATIENCE_MS = 30 * SECOND_MS
 /**
@@ -25,7 +25,7 @@ const TRIAL_PATIENCE_MS = 30 * SECOND_MS
  */
 const DELAYED_AFTER_MS = 45 * SECOND_MS
 /** How long the line of an endpoint that takes no more at the moment waits, unless a success lets it go on. */
-const FULL_PAUSE_MS = SECOND_MS
+const FULL_WAIT_MS = SECOND_MS
 /** Payments of one line that go on in one step. */
 const STEP_MAX = 100
 /** Payments of the line that follow a success. */
@@ -70,64 +70,72 @@ export interface Failing {
   readonly sinceMs: number
   /** When its next attempt was due, as was planned at the last failure. Null: an earlier version wrote this. */
   readonly nextMs: number | null
-  /** Until then nothing is sent, then one event as a trial. Null: it does not rest. */
-  readonly restsUntilMs: number | null
+  /** Until then nothing is sent, then one event as a trial. Null: it is not paused. */
+  readonly pausedUntilMs: number | null
 }
 
-/** Why an event is not sent: it can't be read, its webhooks are switched off, its endpoint rests, or takes no more just now. */
-type Hindrance = 'damaged' | 'off' | 'rests' | 'full'
+/** Why an event is not sent: its webhooks are switched off, its endpoint is paused, or takes no more just now. */
+type Hindrance = 'off' | 'paused' | 'full'
 
 export type Outcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
-  /** Refused, cut, too slow, untrusted, or a target that must not be called. */
-  | { readonly kind: 'unanswered' }
+  /** `status` null: no answer. The connection was refused, cut, too slow or untrusted, or its target must not be called. */
+  | { readonly kind: 'attempted'; readonly status: number | null; readonly retryAfterMs: number | null }
   | { readonly kind: Hindrance }
 
 export interface Circumstances {
   readonly nowMs: number
   /** From 0 to 1. */
   readonly random: number
-  /** It was sent although its endpoint rests. */
+  /** It was sent although its endpoint is paused. */
   readonly isTrial: boolean
   /** Gap before each further attempt (`WEBHOOK_RETRY_DELAYS_MS`). */
   readonly delaysMs: readonly number[]
 }
 
-/** What an outcome means, and what follows. `fails`: one failure more in a row. */
+/**
+ * What an outcome means for the event and its endpoint, and which payments of the line follow at once. `fails`: one failure more
+ * in a row. `as old`: one that has waited as long as an event that was given up, and is given up next.
+ */
 const rows = {
-  received: { event: 'delivered', endpoint: 'works' },
-  gone: { event: 'undeliverable', endpoint: 'fails' },
-  refused: { event: 'waits', endpoint: 'fails' },
-  refusedForTheLastTime: { event: 'undeliverable', endpoint: 'fails' },
+  received: { event: 'delivered', endpoint: 'works', follow: 'due' },
+  gone: { event: 'undeliverable', endpoint: 'fails', follow: 'as old' },
+  refused: { event: 'waits', endpoint: 'fails', follow: 'none' },
+  refusedForTheLastTime: { event: 'undeliverable', endpoint: 'fails', follow: 'as old' },
   // What waits behind a dead endpoint goes as soon as it is due.
-  switchedOff: { event: 'forgotten', endpoint: 'works' },
-  held: { event: 'waits', endpoint: 'same' },
+  switchedOff: { event: 'forgotten', endpoint: 'works', follow: 'due' },
+  held: { event: 'waits', endpoint: 'same', follow: 'none' },
   // The endpoint was down for the whole span of the attempts.
-  overdue: { event: 'undeliverable', endpoint: 'same' },
-  unreadable: { event: 'set aside', endpoint: 'same' }
+  overdue: { event: 'undeliverable', endpoint: 'same', follow: 'as old' }
 } as const
 
 export interface Conclusion {
-  readonly event: (typeof rows)[keyof typeof rows]['event']
+  readonly event: (typeof rows)[keyof typeof rows]['event'] | 'set aside'
   /** Of an event that waits: when it is due (ms). One that waits for its endpoint alone has been due since it exists. */
   readonly dueMs?: number
   readonly failing: Failing | null
-  /** When the line of the endpoint is looked at, at the latest (ms). */
-  readonly lookMs?: number
+  /** When the line of the endpoint is due, at the latest (ms): then `timers` lets it go on. */
+  readonly lineDueMs?: number
   /** Payments of the line that go on at once: as many at most, of those that were due by then (ms). */
   readonly follow?: { readonly max: number; readonly dueByMs: number }
 }
 
 /** Why an event must not be sent now; null: it is sent. */
-export function hindranceOf(
-  { damage, isOff, failing }: { damage: string; isOff: boolean; failing: Failing | null },
-  { isTrial, hasRoom }: { isTrial: boolean; hasRoom: boolean }
-): Hindrance | null {
-  if (damage !== '') return 'damaged'
+export function hindranceOf(given: {
+  readonly isOff: boolean
+  readonly failing: Failing | null
+  readonly isTrial: boolean
+  readonly hasRoom: boolean
+}): Hindrance | null {
+  const { isOff, failing, isTrial, hasRoom } = given
   if (isOff) return 'off'
   if (isTrial) return null
-  if (failing !== null && failing.restsUntilMs !== null) return 'rests'
+  if (failing !== null && failing.pausedUntilMs !== null) return 'paused'
   return hasRoom ? null : 'full'
+}
+
+/** What follows for an event that can't be read. */
+export function setAside(failing: Failing | null): Conclusion {
+  return { event: 'set aside', failing }
 }
 
 /** What follows from an outcome. Total: every outcome has a conclusion, in each state of the endpoint. */
@@ -139,21 +147,23 @@ export function conclude(
 ): Conclusion {
   const { nowMs, delaysMs } = given
   const row = rows[rowOf(delivery, before, outcome, given)]
-  const isSent = row.endpoint === 'fails'
-  const dueMs = isSent ? nowMs + gapMs(delivery.attempts + 1, outcome, given) : delivery.sinceMs
-  const failing = { works: null, same: before, fails: failingAfter(before, outcome, dueMs, given) }[row.endpoint]
-  const pausedMs = isSent ? dueMs : nowMs + FULL_PAUSE_MS
-  // An endpoint that works again is looked at at once, one that rests when the rest is over.
-  const lookMs = failing === null && before !== null ? nowMs : (failing?.restsUntilMs ?? pausedMs)
+  const isFailure = row.endpoint === 'fails'
+  const retryMs = nowMs + gapMs(delivery.attempts + 1, outcome, given)
+  const failing = { works: null, same: before, fails: failingAfter(before, outcome, retryMs, given) }[row.endpoint]
   const isWaiting = row.event === 'waits'
+  const waitsUntilMs = failing?.pausedUntilMs ?? (isFailure ? retryMs : nowMs + FULL_WAIT_MS)
+  const lineDueMs = row.endpoint === 'works' ? nowMs : waitsUntilMs
+  const follow = {
+    due: { max: FOLLOWERS, dueByMs: nowMs },
+    'as old': { max: 1, dueByMs: nowMs - spanMs(delaysMs) },
+    none: undefined
+  }[row.follow]
   return {
     event: row.event,
     failing,
-    ...(isWaiting ? { dueMs } : {}),
-    ...(isWaiting || failing !== before ? { lookMs } : {}),
-    ...(row.endpoint === 'works' ? { follow: { max: FOLLOWERS, dueByMs: nowMs } } : {}),
-    // Who has waited as long is given up as well, one after the other.
-    ...(row.event === 'undeliverable' ? { follow: { max: 1, dueByMs: nowMs - spanMs(delaysMs) } } : {})
+    ...(isWaiting ? { dueMs: isFailure ? retryMs : delivery.sinceMs } : {}),
+    ...(isWaiting || failing !== before ? { lineDueMs } : {}),
+    ...(follow && { follow })
   }
 }
 
@@ -161,17 +171,17 @@ export function conclude(
 export interface LineStep {
   readonly max: number
   readonly trial: Failing | null
-  /** When the line is looked at again, if so many went on (ms). */
+  /** When the line is due again, if so many went on (ms). */
   readonly againMs: number
 }
 
-/** Everything that is due, in portions; while the endpoint rests one trial at its time. */
+/** Everything that is due, in portions; while the endpoint is paused, one trial at its time. */
 export function stepOfLine(failing: Failing | null, nowMs: number): LineStep {
-  if (failing === null || failing.restsUntilMs === null)
-    return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_PAUSE_MS }
-  if (failing.restsUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.restsUntilMs }
+  if (failing === null || failing.pausedUntilMs === null)
+    return { max: STEP_MAX, trial: null, againMs: nowMs + FULL_WAIT_MS }
+  if (failing.pausedUntilMs > nowMs) return { max: 0, trial: null, againMs: failing.pausedUntilMs }
   const againMs = nowMs + TRIAL_PATIENCE_MS
-  return { max: 1, trial: { ...failing, nextMs: againMs, restsUntilMs: againMs }, againMs }
+  return { max: 1, trial: { ...failing, nextMs: againMs, pausedUntilMs: againMs }, againMs }
 }
 
 /** The longest that all gaps take (ms). */
@@ -190,21 +200,19 @@ function rowOf(
   switch (outcome.kind) {
     case 'off':
       return 'switchedOff'
-    case 'rests':
+    case 'paused':
     case 'full':
       return isOverdue ? 'overdue' : 'held'
-    case 'damaged':
-      return 'unreadable'
-    case 'answered':
+    case 'attempted':
       if (isReceipt(outcome.status)) return 'received'
       if (outcome.status === 410) return 'gone'
+      return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'
   }
-  return isOverdue || attempts >= delaysMs.length ? 'refusedForTheLastTime' : 'refused'
 }
 
 /** The gap after so many attempts, never shorter than the receiver's own wish. */
 function gapMs(attempts: number, outcome: Outcome, { delaysMs, random }: Circumstances): number {
-  const wishMs = outcome.kind === 'answered' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0
+  const wishMs = outcome.kind === 'attempted' ? Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0
   const delayMs = delaysMs[attempts - 1] ?? 0
   return Math.max(Math.round(delayMs * (1 + GAP_JITTER * (2 * random - 1))), wishMs)
 }
@@ -216,21 +224,21 @@ function failingSinceMs(failing: Failing | null, nowMs: number): number {
   return nextMs !== null && nowMs > nextMs + DELAYED_AFTER_MS ? nowMs : sinceMs
 }
 
-/** One failure more. What was sent before the endpoint rested does not make the rest longer. */
+/** One failure more. A failure of what was sent before a pause does not make it longer. */
 function failingAfter(
   before: Failing | null,
   outcome: Outcome,
-  dueMs: number,
+  retryMs: number,
   { nowMs, random, isTrial }: Circumstances
 ): Failing {
-  if (before !== null && before.restsUntilMs !== null && !isTrial) return before
+  if (before !== null && before.pausedUntilMs !== null && !isTrial) return before
   const failures = (before?.failures ?? 0) + 1
-  const isThrottled = outcome.kind === 'answered' && THROTTLING.includes(outcome.status)
-  const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, REST_MAX_MS) : 0
-  const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), REST_MAX_MS)
-  const restMs = Math.max(Math.round(growingMs * (1 - REST_JITTER * random)), wishMs)
-  const isResting = failures >= FAILURES_MAX || wishMs > 0
-  const restsUntilMs = isResting ? nowMs + restMs : null
-  const nextMs = Math.max(dueMs, restsUntilMs ?? dueMs)
-  return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, restsUntilMs }
+  const isThrottled = outcome.kind === 'attempted' && THROTTLING.includes(outcome.status)
+  const wishMs = isThrottled ? Math.min(outcome.retryAfterMs ?? 0, PAUSE_MAX_MS) : 0
+  const growingMs = Math.min(SECOND_MS * 2 ** Math.max(failures - FAILURES_MAX, 0), PAUSE_MAX_MS)
+  const pauseMs = Math.max(Math.round(growingMs * (1 - PAUSE_JITTER * random)), wishMs)
+  const isPaused = failures >= FAILURES_MAX || wishMs > 0
+  const pausedUntilMs = isPaused ? nowMs + pauseMs : null
+  const nextMs = Math.max(retryMs, pausedUntilMs ?? retryMs)
+  return { failures, sinceMs: failingSinceMs(before, nowMs), nextMs, pausedUntilMs }
 }

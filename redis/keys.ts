@@ -85,9 +85,9 @@ export const keys = {
   deliveries: (partition: number) => `${tag(partition)}:webhooks`,
   /** The events of a payment that are not delivered yet, in their order; the first one with its failed attempts. */
   webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
-  /** Payments (`encodePlace`) whose first event waits for its next attempt, or for the endpoint, by the time since which it is due. */
+  /** Payments (`encodeLineMember`) whose first event waits for its next attempt, or for the endpoint, by the time since which it is due. */
   webhookLine: (partition: number, merchantId: string) => `${tag(partition)}:hookline:${merchantId}`,
-  /** Merchants with such payments, by the time at which `timers` looks at their line. */
+  /** Merchants with such payments, by the time at which their line is due. */
   webhookLines: (partition: number) => `${tag(partition)}:hooklines`,
   /** The endpoint of a merchant while it fails. */
   webhookFailing: (partition: number, merchantId: string) => `${tag(partition)}:hookfailing:${merchantId}`,

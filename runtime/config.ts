@@ -6,7 +6,7 @@
  */
 import { accessSync, constants } from 'node:fs'
 import { debuggerProblem } from './debugger.js'
-import { misspeltVariables } from './misspelt.js'
+import { misspeltVariables } from './misspelt-variables.js'
 import { parseAddress } from './redis-address.js'
 import type { SecretFile } from './secret-files.js'
 import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'

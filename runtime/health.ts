@@ -1,7 +1,7 @@
 /** The health of a process: problems, with which it can't work, and warnings, on which an operator must act. */
 import type { Logger } from './log.js'
 import { messageOf } from './message-of.js'
-import { within } from './within.js'
+import { withTimeout } from './with-timeout.js'
 
 /** Resolves to a sentence that says what is wrong, or to undefined. A rejection counts as wrong. */
 export type Check = () => Promise<string | undefined> | string | undefined
@@ -80,7 +80,7 @@ export function logChanges(log: Logger): (health: Health) => void {
 async function foundBy(checks: ReadonlyMap<string, Check>, timeoutMs: number): Promise<Found[]> {
   const found = [...checks].map(async ([part, check]): Promise<Found[]> => {
     try {
-      const sentence = await within(timeoutMs, Promise.resolve().then(check))
+      const sentence = await withTimeout(timeoutMs, Promise.resolve().then(check))
       return sentence === undefined ? [] : [{ part, server: null, sentence }]
     } catch (error) {
       return [{ part, server: error instanceof CannotAsk ? error.server : null, sentence: messageOf(error) }]

@@ -8,13 +8,13 @@
 import { CannotRecover } from './cannot-recover.js'
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { ignoreDebugSignal } from './debugger.js'
-import { descriptorsNeeded, descriptorsWarning } from './descriptors.js'
-import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
+import { descriptorsNeeded, descriptorsWarning } from './file-descriptors.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
 import { startOpsServer } from './ops-server.js'
 import { openFilesWarning } from './secret-files.js'
 import type { ProcessName } from './setting.js'
+import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './shutdown.js'
 import { nodeWarning } from './version.js'
 
 /** What an entry file gets. */

@@ -6,9 +6,9 @@
  */
 import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { escapeControlCharacters } from './escape-control-characters.js'
 import { LastingOutput, type LostLines } from './standard-output.js'
 import { version } from './version.js'
-import { visibleText } from './visible-text.js'
 
 export type { Logger } from 'pino'
 
@@ -40,7 +40,7 @@ export function createLogger(processName: string, level: string, destination?: D
     redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`, `*.*.${field}`]), censor: '[secret]' },
     serializers: { err: describeError },
     // JSON escapes fewer characters than a terminal obeys.
-    hooks: { streamWrite: visibleText }
+    hooks: { streamWrite: escapeControlCharacters }
   }
   const log: Logger = pino(options, destination ?? standardOutput(lost => log.warn(lost, 'lines of the log were lost')))
   return log

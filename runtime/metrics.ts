@@ -6,7 +6,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
 import { version } from './version.js'
-import { within } from './within.js'
+import { withTimeout } from './with-timeout.js'
 
 /** How long a reading may take (ms). Prometheus gives a scrape 10 s, and drops all figures of one that takes longer. */
 const READING_TIMEOUT_MS = 7_000
@@ -76,7 +76,7 @@ export interface Figure<T> {
 export function publishFigures<T>(registry: Registry, read: () => Promise<T>, figures: readonly Figure<T>[]): void {
   let reading: Promise<T | null> | undefined
   const readOnce = (): Promise<T | null> => {
-    reading ??= within(READING_TIMEOUT_MS, read())
+    reading ??= withTimeout(READING_TIMEOUT_MS, read())
       .catch(() => null)
       .finally(() => {
         reading = undefined
@@ -116,7 +116,7 @@ export function publishProcess(
   registry: Registry,
   processName: string,
   conditions: Pick<Conditions, 'warnings'>,
-  look: () => Promise<Health>
+  check: () => Promise<Health>
 ): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   const build = new Gauge({
@@ -126,7 +126,7 @@ export function publishProcess(
     registers: [registry]
   })
   build.set({ process: processName, version, node: process.version }, 1)
-  publishFigures(registry, look, [
+  publishFigures(registry, check, [
     {
       name: 'card_payments_process_ready',
       help: 'Whether /readyz says yes at this moment: 1 or 0.',

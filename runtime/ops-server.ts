@@ -1,9 +1,10 @@
 /**
  * The ops server of every process, on a port of its own: liveness, readiness, metrics.
  *
- * /healthz answers 200 while the event loop runs, and 503 once the process can't recover and stops. /readyz answers `problems` and `warnings`, a sentence for each part:
- * 503 with a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
- * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
+ * /healthz answers 200 while the event loop runs, and 503 once the process can't recover and stops.
+ * /readyz answers `problems` and `warnings`, a sentence for each part: 503 with a problem (the process can't work), 200 with
+ * warnings alone (it works, and an operator must act). `facts` are its installation and the ids of its current keys, which
+ * `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
 import { once } from 'node:events'
@@ -17,7 +18,7 @@ import { publishProcess } from './metrics.js'
 import { version } from './version.js'
 
 /** How often health is checked without a probe or scrape, so that changes are logged (ms). */
-const LOOK_EVERY_MS = 30_000
+const CHECK_EVERY_MS = 30_000
 
 export interface OpsServer {
   readonly port: number
@@ -49,7 +50,7 @@ export async function startOpsServer(options: {
     return answer(response, 404, { error: 'This server knows /healthz, /readyz and /metrics.' })
   })
 
-  const look = async (): Promise<Health> => {
+  const check = async (): Promise<Health> => {
     const { problems, warnings } = await healthOf(conditions, checkTimeoutMs)
     if (isStarted && !isStopping()) logHealth({ problems, warnings })
     if (!isStarted) problems['start'] = 'is still going on; after 10 s read in its log what it waits for'
@@ -62,25 +63,25 @@ export async function startOpsServer(options: {
     else answer(response, 503, { status: 'cannot recover', process: name, version, reason })
   }
   const answerReadiness = async (response: ServerResponse): Promise<void> => {
-    const health = await look()
+    const health = await check()
     const isReady = Object.keys(health.problems).length === 0
     const status = isReady ? 'ready' : 'not ready'
     const values = Object.fromEntries([...facts].map(([fact, read]) => [fact, read()]))
     answer(response, isReady ? 200 : 503, { status, process: name, ...health, facts: values })
   }
 
-  publishProcess(register, name, conditions, look)
+  publishProcess(register, name, conditions, check)
   const port = await listen(server, config.opsPort, config.opsHost, { port: 'OPS_PORT', host: 'OPS_HOST' })
   log.info({ host: config.opsHost, port }, 'ops server listening')
-  const looking = setInterval(() => void look(), LOOK_EVERY_MS)
+  const checking = setInterval(() => void check(), CHECK_EVERY_MS)
   return {
     port,
     started: () => {
       isStarted = true
-      void look()
+      void check()
     },
     stop: () => {
-      clearInterval(looking)
+      clearInterval(checking)
       return close(server)
     }
   }

@@ -43,7 +43,7 @@ await runProcess('webhooks', async context => {
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => {
           metrics.dropped(count)
-          log.warn({ merchant_id: merchantId, count }, 'the oldest undeliverable webhook events are dropped')
+          log.warn({ merchant_id: merchantId, count }, 'the oldest undeliverable webhook events were dropped')
         },
         now: clock.now
       }),

@@ -5,7 +5,7 @@
  * quarters of all places; n busy merchants get equal parts, and some places stay free for others. This needs no knowledge
  * of the load of a merchant (dynamic thresholds, Choudhury and Hahne 1998).
  */
-import { REQUESTS_MAX } from '../../runtime/descriptors.js'
+import { REQUESTS_MAX } from '../../runtime/file-descriptors.js'
 import { apiMetrics, type ShedReason } from './api-metrics.js'
 import { ServiceError } from './service-error.js'
 

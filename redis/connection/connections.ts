@@ -10,7 +10,7 @@
 import { type ChainableCommander, Cluster, type RedisCommander, Redis as Single } from 'ioredis'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
-import { NoAnswerInTime, within } from '../../runtime/within.js'
+import { NoAnswerInTime, withTimeout } from '../../runtime/with-timeout.js'
 import { createClient, RECONNECT_DELAY_MAX_MS, type Role } from './clients.js'
 import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { endWhenStuck } from './stuck-clients.js'
@@ -133,7 +133,7 @@ async function waitUntilReady(redis: Single | Cluster, server: string, deadlineM
   // For the start alone: later a refusal is one more reason to try again.
   redis.on('error', onError)
   try {
-    await within(deadlineMs, Promise.race([untilReady(redis), refusal]))
+    await withTimeout(deadlineMs, Promise.race([untilReady(redis), refusal]))
   } catch (error) {
     const last = lastErrors.get(redis)
     redis.disconnect()

@@ -3,7 +3,7 @@
 -- keys.events       list     events of the payment
 -- keys.deliveries   stream   commands
 --
--- given.place                the payment, as it stands in deliveries
+-- given.lineMember           the payment, as it stands in deliveries
 -- given.event, given.about   the event in its short form, and what it says of its payment: texts of lists, which become parts of
 --                            the list that is stored
 -- given.waitingMax           how many events of a payment may wait
@@ -12,7 +12,7 @@
 local function appendEvent(sinceMs)
   -- First, because it fails with a key of another type: an event without its command would wait for ever.
   if redis.call('EXISTS', keys.events) == 0 then
-    redis.call('XADD', keys.deliveries, '*', 'e', given.place)
+    redis.call('XADD', keys.deliveries, '*', 'e', given.lineMember)
   end
   local waiting = redis.call('RPUSH', keys.events, '[1,' .. sinceMs .. ',' .. given.about .. ',' .. given.event .. ']')
   if waiting > given.waitingMax then

@@ -4,9 +4,9 @@
 -- Returns how many commands were written.
 local function fireLine(line, deliveries, dueByMs, max, isTrial)
   local due = redis.call('ZRANGEBYSCORE', line, '-inf', dueByMs, 'LIMIT', 0, max)
-  for _, place in ipairs(due) do
-    redis.call('ZREM', line, place)
-    redis.call('XADD', deliveries, '*', 'e', isTrial and string.sub(place, 1, -2) .. ',1]' or place)
+  for _, member in ipairs(due) do
+    redis.call('ZREM', line, member)
+    redis.call('XADD', deliveries, '*', 'e', isTrial and string.sub(member, 1, -2) .. ',1]' or member)
   end
   return #due
 end

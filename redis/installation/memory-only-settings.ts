@@ -1,7 +1,7 @@
 /** Whether the memory-only Redis, or a replica of it, writes card data to a disk. */
 import { Redis as Single } from 'ioredis'
 import type { HostPort } from '../../runtime/redis-address.js'
-import { within } from '../../runtime/within.js'
+import { withTimeout } from '../../runtime/with-timeout.js'
 import { reasonOf } from '../connection/redis-errors.js'
 import {
   brokenBy,
@@ -24,7 +24,7 @@ const ANSWER_MAX_MS = 500
 
 /** An answer of the memory-only Redis. Rejects with `NoAnswerInTime` while it is silent. */
 export async function inTime<T>(answer: Promise<T>): Promise<T> {
-  return await within(ANSWER_MAX_MS, answer)
+  return await withTimeout(ANSWER_MAX_MS, answer)
 }
 
 /** Rejects when the server of `redis` does not answer, or refuses to tell. */

@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { NoAnswerInTime } from '../../runtime/within.js'
+import { NoAnswerInTime } from '../../runtime/with-timeout.js'
 import { connectInBackground, disconnect, lastErrorOf, type Redis } from '../connection/connections.js'
 import {
   isFullOfClients,

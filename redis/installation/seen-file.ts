@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { within } from '../../runtime/within.js'
+import { withTimeout } from '../../runtime/with-timeout.js'
 import type { Memory, Seen } from './epochs.js'
 
 const FOLDER = 'seen'
@@ -32,7 +32,7 @@ export class SeenFile {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null
     })
-    return await within(READ_WITHIN_MS, this.#reading).catch(() => [])
+    return await withTimeout(READ_WITHIN_MS, this.#reading).catch(() => [])
   }
 
   /** Begins to replace the file of this kind of process, unless an earlier write has not ended. */

@@ -6,7 +6,7 @@
  * waited while this process stood still come at once: they pass, too.
  */
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { within } from '../../runtime/within.js'
+import { withTimeout } from '../../runtime/with-timeout.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
@@ -74,7 +74,7 @@ export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): 
       isProbing = isProbe
       try {
         const taking = takeFromBucket(redis, { bucket: keys.rateLimit(name) }, { ...limit, reserve })
-        const grant = parseGrant(await within(ANSWER_MS, taking))
+        const grant = parseGrant(await withTimeout(ANSWER_MS, taking))
         wasSilent = false
         return grant
       } catch (error) {

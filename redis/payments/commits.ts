@@ -224,9 +224,9 @@ function givenOf(write: Commit, reply: Reply) {
 function eventOf({ payment, statusBefore, nowMs, traceparent }: Commit, paymentKey: string) {
   if (statusBefore === payment.progress.status) return {}
   const { terms } = payment
-  const place = { paymentKey, merchantId: terms.merchantId }
+  const lineMember = { paymentKey, merchantId: terms.merchantId }
   const undeliverableMs = RETENTION_DAYS * DAY_MS
-  return { ...encodeWaiting(statusChangeOf(payment, nowMs), terms, place, traceparent), undeliverableMs }
+  return { ...encodeWaiting(statusChangeOf(payment, nowMs), terms, lineMember, traceparent), undeliverableMs }
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

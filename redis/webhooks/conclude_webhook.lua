@@ -4,13 +4,13 @@
 -- keys.deliveries     stream   commands
 -- keys.events         list     events of the payment
 -- keys.line           zset     payments that wait, of this endpoint
--- keys.lines          zset     endpoints by the time at which their line is looked at
+-- keys.lines          zset     endpoints by the time at which their line is due
 -- keys.failing        string   the endpoint while it fails
 -- keys.journal        stream   delivered events
 -- keys.undeliverable  zset     by time of the event
 -- keys.letters        stream   dead letters
 --
--- given.group, given.entry      the command; given.place the payment, given.merchant its merchant
+-- given.group, given.entry      the command; given.lineMember the payment, given.merchant its merchant
 -- given.event                   the event as it was read; given.retry the same with one more failed attempt
 -- given.before, given.failing   the endpoint as it was read, and from now on; absent: it works
 -- given.result                  `waits`, `delivered`, `undeliverable`, `forgotten` or `set aside`
@@ -19,7 +19,7 @@
 -- given.occurredMs              when it occurred; given.journalFromMs the oldest that is kept
 -- given.undeliverableMax, given.undeliverableFromMs, given.undeliverableMs   how many are kept, from when, for how long
 -- given.letter                  of one that is set aside: the fields of the dead letter, in pairs
--- given.lookMs                  when the line is looked at, at the latest
+-- given.lineDueMs               when the line is due, at the latest
 -- given.follow, given.followDueByMs   how many of the line go on, of those due by then
 --
 -- The fence: a worker whose command was taken over writes nothing, and an event that is not the first one any more is left.
@@ -37,14 +37,14 @@ if given.result == 'delivered' then redis.call('XLEN', keys.journal) end
 if given.result == 'undeliverable' then redis.call('ZCARD', keys.undeliverable) end
 if given.result == 'set aside' then redis.call('XLEN', keys.letters) end
 if given.result == 'waits' then redis.call('ZCARD', keys.line) end
-if given.lookMs then redis.call('ZCARD', keys.lines) end
+if given.lineDueMs then redis.call('ZCARD', keys.lines) end
 if redis.call('XACK', keys.deliveries, given.group, given.entry) == 0 then
   return -1
 end
 redis.call('XDEL', keys.deliveries, given.entry)
 local dropped = 0
 if isFirst and given.result == 'waits' then
-  redis.call('ZADD', keys.line, given.dueMs, given.place)
+  redis.call('ZADD', keys.line, given.dueMs, given.lineMember)
   if given.retry then
     redis.call('LSET', keys.events, 0, given.retry)
   end
@@ -60,10 +60,10 @@ else
       + redis.call('ZREMRANGEBYRANK', keys.undeliverable, 0, -1 - given.undeliverableMax)
     redis.call('PEXPIRE', keys.undeliverable, digits(given.undeliverableMs))
   elseif isFirst and given.result == 'set aside' then
-    redis.call('XADD', keys.letters, '*', 'e', given.place, 'event', given.event, unpack(given.letter))
+    redis.call('XADD', keys.letters, '*', 'e', given.lineMember, 'event', given.event, unpack(given.letter))
   end
   if redis.call('EXISTS', keys.events) == 1 then
-    redis.call('XADD', keys.deliveries, '*', 'e', given.place)
+    redis.call('XADD', keys.deliveries, '*', 'e', given.lineMember)
   end
 end
 if not given.failing then
@@ -71,8 +71,8 @@ if not given.failing then
 elseif given.failing ~= given.before then
   redis.call('SET', keys.failing, given.failing)
 end
-if given.lookMs then
-  redis.call('ZADD', keys.lines, 'LT', given.lookMs, given.merchant)
+if given.lineDueMs then
+  redis.call('ZADD', keys.lines, 'LT', given.lineDueMs, given.merchant)
 end
 if given.follow then
   fireLine(keys.line, keys.deliveries, given.followDueByMs, given.follow)

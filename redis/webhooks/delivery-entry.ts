@@ -7,14 +7,14 @@ import { fieldsOf } from '../connection/reply-fields.js'
 import { DamagedValue, numbered, required, storedValue } from '../stored-fields.js'
 
 /** A payment in the line of an endpoint. */
-export interface Place {
+export interface LineMember {
   /** Payment key of the payment. */
   readonly paymentKey: string
   readonly merchantId: string
 }
 
-interface DeliveryCommand extends Place {
-  /** `trial`: sent although the endpoint rests. */
+interface DeliveryCommand extends LineMember {
+  /** `trial`: sent although the endpoint is paused. */
   readonly kind: 'deliver' | 'trial'
 }
 
@@ -26,12 +26,12 @@ const storedDelivery = storedValue<DeliveryCommand>('delivery', {
   kind: ['deliver', numbered(['deliver', 'trial'])]
 })
 
-export function encodePlace({ paymentKey, merchantId }: Place): string {
+export function encodeLineMember({ paymentKey, merchantId }: LineMember): string {
   return storedDelivery.encode({ paymentKey, merchantId, kind: 'deliver' })
 }
 
-/** Reads a place, or the text of a command. Throws as `storedValue` does. */
-export const decodePlace: (text: string) => Place = storedDelivery.decode
+/** Reads a member, or the text of a command. Throws as `storedValue` does. */
+export const decodeLineMember: (text: string) => LineMember = storedDelivery.decode
 
 /** The fields of a stream entry. */
 export function encodeDelivery(delivery: DeliveryCommand): string[] {

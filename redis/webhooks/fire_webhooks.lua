@@ -1,8 +1,8 @@
--- Lets payments of the line of one endpoint go on, as it was decided (machines/webhook-delivery.ts), and says when the line is
--- looked at next. Nothing if the endpoint has changed since it was read: it is looked at again in the next round.
+-- Lets payments of the line of one endpoint go on, as it was decided (machines/webhook-delivery.ts), and writes when the line is
+-- due next. If the endpoint has changed since it was read, it does nothing: the line stays due, for the next round.
 --
 -- keys.line        zset     payments that wait, of this endpoint
--- keys.lines       zset     endpoints by the time at which their line is looked at
+-- keys.lines       zset     endpoints by the time at which their line is due
 -- keys.failing     string   the endpoint while it fails
 -- keys.deliveries  stream   commands
 --
@@ -10,7 +10,7 @@
 -- given.before    the endpoint as it was read; absent: it works
 -- given.max       how many go on, of those that are due
 -- given.trial     the endpoint from now on if one goes on, which is a trial
--- given.againMs   when the line is looked at again if so many went on; else when the next one is due
+-- given.againMs   when the line is due again if so many went on; else it is with its next payment
 --
 -- Returns how many commands were written.
 -- include fire_line

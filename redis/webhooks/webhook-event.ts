@@ -21,7 +21,7 @@ import {
   storedValue,
   wholeList
 } from '../stored-fields.js'
-import { encodePlace, type Place } from './delivery-entry.js'
+import { encodeLineMember, type LineMember } from './delivery-entry.js'
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -117,26 +117,26 @@ const waitingEvent = storedValue<WaitingEvent>('webhook event that waits', {
   ...triedTable
 })
 
-const concludedEvent = storedValue<TriedEvent>('webhook event of the log', triedTable)
+const triedEvent = storedValue<TriedEvent>('webhook event of the log', triedTable)
 
 /** How an event is stored that was delivered or given up. */
-export const encodeConcluded = concludedEvent.encode
+export const encodeConcluded = triedEvent.encode
 
 /** Reads what `encodeConcluded` wrote. Throws as `storedValue` does. */
-export const decodeConcluded = concludedEvent.decode
+export const decodeConcluded = triedEvent.decode
 
 /** What append_event.lua, which adds since when the event waits, and the scripts that include it are given of an event. */
 export function encodeWaiting(
   change: StatusChange,
   terms: EventTerms,
-  payment: Place,
+  payment: LineMember,
   traceparent: string | null = null
 ) {
   return {
     event: encodeChange(change),
     about: JSON.stringify(storedAbout.encode(aboutOf(terms, traceparent))),
     occurredMs: change.occurredAtMs,
-    place: encodePlace(payment),
+    lineMember: encodeLineMember(payment),
     waitingMax: WAITING_MAX
   }
 }

@@ -22,13 +22,13 @@ const fireWebhooks = defineNamedScript<{
   }
 }>('fire_webhooks')
 
-/** Endpoints of a partition that one round looks at. */
+/** Endpoints of a partition in one round. */
 const LINES_MAX = 500
 
 const storedFailing = storedValue<Failing>('failing endpoint', {
   failures: [required],
   sinceMs: [required],
-  restsUntilMs: [null],
+  pausedUntilMs: [null],
   nextMs: [null]
 })
 

@@ -15,7 +15,7 @@ import type { PaymentStore } from '../payments/payments.js'
 import { defineNamedScript } from '../scripts.js'
 import { readable } from '../stored-fields.js'
 import { entryTimeMs } from '../streams.js'
-import { decodePlace, encodePlace, type Place } from './delivery-entry.js'
+import { decodeLineMember, encodeLineMember, type LineMember } from './delivery-entry.js'
 import {
   byTime,
   decodeConcluded,
@@ -71,8 +71,8 @@ export class WebhookLog {
       const page = await this.#redis.zrevrange(line, skip, Math.min(skip + PAGE, max) - 1, 'WITHSCORES')
       return [...fieldsOf(page)]
     }
-    for await (const [place, dueMs] of inPages(read)) {
-      for (const found of readable(place, decodePlace)) yield* this.#waitingOf(found, Number(dueMs))
+    for await (const [member, dueMs] of inPages(read)) {
+      for (const found of readable(member, decodeLineMember)) yield* this.#waitingOf(found, Number(dueMs))
     }
   }
 
@@ -81,7 +81,7 @@ export class WebhookLog {
     const stream = keys.deliveries(this.#partitionOf(merchantId))
     const read = (_: number, last?: StoredEntry) => this.#redis.xrange(stream, after(last, '-'), '+', 'COUNT', PAGE)
     for await (const [, fields] of inPages(read)) {
-      for (const found of readable(fieldsOf(fields).get('e') ?? '', decodePlace))
+      for (const found of readable(fieldsOf(fields).get('e') ?? '', decodeLineMember))
         if (found.merchantId === merchantId) yield* this.#waitingOf(found, null)
     }
   }
@@ -220,10 +220,10 @@ export class WebhookLog {
     const partition = this.#partitionOf(merchantId)
     const nowMs = await serverTimeMs(this.#redis)
     const waiting = events.filter(({ state }) => state === 'waiting')
-    // An endpoint that rests is not asked more often for it.
+    // An endpoint that is paused is not asked more often for it.
     for (const { change } of waiting) {
-      const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId })
-      await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, place)
+      const member = encodeLineMember({ paymentKey: paymentKeyOf(change.paymentId), merchantId })
+      await this.#redis.zadd(keys.webhookLine(partition, merchantId), 'XX', 'LT', nowMs, member)
       await this.#redis.zadd(keys.webhookLines(partition), 'XX', 'LT', nowMs, merchantId)
     }
     const others = events.filter(({ state }) => state !== 'waiting')
@@ -232,7 +232,7 @@ export class WebhookLog {
   }
 
   /** The events of a payment that waits. `dueMs` null: they are being sent. */
-  async *#waitingOf({ paymentKey, merchantId }: Place, dueMs: number | null): AsyncGenerator<LoggedEvent> {
+  async *#waitingOf({ paymentKey, merchantId }: LineMember, dueMs: number | null): AsyncGenerator<LoggedEvent> {
     const list = keys.webhookEvents(this.#partitionOf(merchantId), paymentKey)
     for (const stored of await this.#redis.lrange(list, 0, -1)) {
       for (const { change, attempts, sinceMs } of readable(stored, decodeQueued))

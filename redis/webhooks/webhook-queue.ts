@@ -5,14 +5,7 @@
  * next attempt is due, or until the endpoint takes more. Scripts move it atomically, so it is always in exactly one of them.
  */
 import { DAY_MS } from '../../machines/durations.js'
-import {
-  type Attempt,
-  type Conclusion,
-  type Delivery,
-  type Failing,
-  RETENTION_DAYS,
-  spanMs
-} from '../../machines/webhook-delivery.js'
+import { type Attempt, type Conclusion, type Failing, RETENTION_DAYS, spanMs } from '../../machines/webhook-delivery.js'
 import { requeueCommand, requeueEntry } from '../commands/command-queue.js'
 import { encodeLetter } from '../commands/stored-dead-letter.js'
 import type { WorkKind } from '../commands/work-kind.js'
@@ -20,7 +13,7 @@ import type { Redis } from '../connection/connections.js'
 import { keys, WEBHOOKS_GROUP } from '../keys.js'
 import { defineNamedScript } from '../scripts.js'
 import { DamagedValue } from '../stored-fields.js'
-import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
+import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodeLineMember } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { decodeQueued, encodeConcluded, encodeFailed, type QueuedEvent } from './webhook-event.js'
 import { decodeFailing, encodeFailing } from './webhook-lines.js'
@@ -44,14 +37,22 @@ export const deliveryWork: WorkKind<DeliveryEntry> = {
 }
 
 /** The first event of a payment, and where it goes. */
-export interface FirstEvent {
+export type FirstEvent = ReadableFirst | DamagedFirst
+
+export interface ReadableFirst extends StoredFirst {
+  readonly kind: 'readable'
+  readonly event: QueuedEvent
+}
+
+interface DamagedFirst extends StoredFirst {
+  readonly kind: 'damaged'
+  /** What is wrong with it. */
+  readonly reason: string
+}
+
+interface StoredFirst {
   /** As it is stored. */
   readonly stored: string
-  /** Null when it is damaged. */
-  readonly event: QueuedEvent | null
-  /** What is wrong with it; '': nothing. */
-  readonly damage: string
-  readonly delivery: Delivery
   /** Null when the merchant has none. */
   readonly endpoint: WebhookEndpoint | null
   readonly failing: Failing | null
@@ -127,16 +128,12 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
   ])
   if (stored === null) return null
   const failing = decodeFailing(failingStored)
-  return { stored, ...queuedOf(stored), endpoint: decodeEndpoint(endpoint), failing, failingStored }
-}
-
-function queuedOf(stored: string): Pick<FirstEvent, 'event' | 'damage' | 'delivery'> {
+  const first = { stored, endpoint: decodeEndpoint(endpoint), failing, failingStored }
   try {
-    const event = decodeQueued(stored)
-    return { event, damage: '', delivery: { attempts: event.attempts.length, sinceMs: event.sinceMs } }
+    return { ...first, kind: 'readable', event: decodeQueued(stored) }
   } catch (error) {
     if (!(error instanceof DamagedValue)) throw error
-    return { event: null, damage: error.message, delivery: { attempts: 0, sinceMs: 0 } }
+    return { ...first, kind: 'damaged', reason: error.message }
   }
 }
 
@@ -161,8 +158,8 @@ function recordOf({ change, attempts }: QueuedEvent, last: Attempt | null, isDel
 
 function givenOf(
   entry: DeliveryEntry,
-  { stored, event, damage, failingStored }: FirstEvent,
-  { event: result, dueMs, failing, lookMs, follow }: Conclusion,
+  first: FirstEvent,
+  { event: result, dueMs, failing, lineDueMs, follow }: Conclusion,
   { attempt, room }: Result,
   { delaysMs, undeliverableMax, now }: QueueOptions
 ) {
@@ -172,23 +169,26 @@ function givenOf(
   return {
     group: WEBHOOKS_GROUP,
     entry: entry.entryId,
-    place: encodePlace(entry),
+    lineMember: encodeLineMember(entry),
     merchant: entry.merchantId,
-    event: stored,
-    retry: event === null || attempt === null ? undefined : encodeFailed(event, attempt),
-    before: failingStored ?? undefined,
+    event: first.stored,
+    before: first.failingStored ?? undefined,
     failing: encodeFailing(failing),
     result,
     dueMs,
-    record: event === null ? undefined : recordOf(event, attempt, result === 'delivered'),
-    occurredMs: event?.change.occurredAtMs,
     journalFromMs: Math.max(0, nowMs - RETENTION_MS),
     undeliverableMax,
     undeliverableFromMs: Math.max(0, nowMs - undeliverableMs),
     undeliverableMs,
-    letter: event === null ? encodeLetter({ reason: damage, deadLetteredAtMs: nowMs }) : undefined,
-    lookMs,
+    lineDueMs,
     follow: follow && Math.min(follow.max, room),
-    followDueByMs: follow?.dueByMs
+    followDueByMs: follow?.dueByMs,
+    ...(first.kind === 'damaged'
+      ? { letter: encodeLetter({ reason: first.reason, deadLetteredAtMs: nowMs }) }
+      : {
+          retry: attempt === null ? undefined : encodeFailed(first.event, attempt),
+          record: recordOf(first.event, attempt, result === 'delivered'),
+          occurredMs: first.event.change.occurredAtMs
+        })
   }
 }

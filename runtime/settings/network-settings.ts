@@ -1,4 +1,4 @@
-/** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
+/** Settings of the card network: addresses, credentials, times, and how unknown outcomes are reconciled. */
 import { delays, httpUrl, integer, secret, setting, undocumented } from '../setting.js'
 
 const HOUR_MS = 3_600_000

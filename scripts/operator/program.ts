@@ -6,8 +6,8 @@
  */
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
+import { escapeControlCharacters } from '../../runtime/escape-control-characters.js'
 import { version } from '../../runtime/version.js'
-import { visibleText } from '../../runtime/visible-text.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { archiveCommand } from './archive.js'
@@ -80,7 +80,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     world.err(
       isMistake(error)
         ? `${error.stack}\n`
-        : visibleText(`error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`)
+        : escapeControlCharacters(`error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`)
     )
     return error instanceof UsageError ? 2 : 1
   }

@@ -2,8 +2,8 @@
 import type { Command, OptionValues } from 'commander'
 import { confirmedReplicas } from '../../redis/connection/writes.js'
 import { replayProblem } from '../../redis/installation/aof-replay-rights.js'
+import { escapeControlCharacters } from '../../runtime/escape-control-characters.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { visibleText } from '../../runtime/visible-text.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { addChangeOptions, type ChangeKind, type ChangeWorld, makeChange } from './change.js'
 import type { OperatorConnection } from './connection.js'
@@ -69,7 +69,7 @@ export interface VerbMaker {
 
 /** `onFailure`: called when an output is a failure. */
 export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMaker {
-  const write = async (text: string): Promise<boolean> => (await world.out(visibleText(text))) !== false
+  const write = async (text: string): Promise<boolean> => (await world.out(escapeControlCharacters(text))) !== false
   const print = async ({ json, text, failure, whenLost }: Output, isJson: boolean): Promise<void> => {
     const printed = isJson ? json : text
     if (isStream(printed)) {
@@ -77,7 +77,7 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
     } else if (!(await write(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)) && whenLost !== undefined)
       throw new Error('nothing reads it')
     if (failure === undefined) return
-    world.err(visibleText(`error: ${failure}\n`))
+    world.err(escapeControlCharacters(`error: ${failure}\n`))
     onFailure()
   }
   const local = <Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command =>

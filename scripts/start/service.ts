@@ -4,7 +4,7 @@
  * `npm start` adds signals and a banner. The system tests run the same code with their own data directory and ports.
  */
 import { type Config, readConfig } from '../../runtime/config.js'
-import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
+import { drainMsOf, EXIT_CONFIG } from '../../runtime/shutdown.js'
 import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
 import { type DatabaseUrls, startDatabases, vendorDir } from './databases.js'
 import { environmentOf, type ServiceUrls, type Surroundings, serviceUrls } from './environment.js'

@@ -1,5 +1,5 @@
 /** All processes of one `npm start`, and the order in which they stop. */
-import { STOP_DEADLINE_MS } from '../../runtime/ending.js'
+import { STOP_DEADLINE_MS } from '../../runtime/shutdown.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
 /** Longer than the deadline of the process itself. */

@@ -205,10 +205,10 @@ describe('stored values with any text', () => {
         const { entries } = await readCommands(test.redis, deliveryWork, 'worker', [PARTITION], 1)
         const [entry] = entries
         const first = entry === undefined ? null : await queue.first(entry)
-        if (entry === undefined || first === null) throw new Error('There is no event.')
+        if (entry === undefined || first?.kind !== 'readable') throw new Error('There is no event.')
         expect(first).to.deep.include({ endpoint })
         expect(first.event).to.deep.include({ change, traceparent: text })
-        expect(first.event?.terms).to.include({ externalReference: text, amountCents: after.terms.amountCents })
+        expect(first.event.terms).to.include({ externalReference: text, amountCents: after.terms.amountCents })
         await queue.conclude(entry, first, { decide: failing => ({ ...conclusion, failing }), attempt, room: 1 })
       }
       const eventLog = eventLogOf(test.redis, PARTITIONS)
@@ -219,7 +219,7 @@ describe('stored values with any text', () => {
         return events
       }
       const attempt = { atMs: 1, status: null, durationMs: 2, note: text }
-      await conclude({ event: 'waits', dueMs: nowMs, lookMs: nowMs }, attempt)
+      await conclude({ event: 'waits', dueMs: nowMs, lineDueMs: nowMs }, attempt)
       expect((await listed('waiting')).map(({ attempts }) => attempts)).to.deep.equal([[attempt]])
       expect((await listed('waiting')).map(event => event.change)).to.deep.equal([change])
       expect(await fireLines(test.redis, PARTITION, nowMs)).to.equal(1)

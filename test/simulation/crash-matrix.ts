@@ -3,7 +3,7 @@
  * the operation passes, then one run for each of them. What only a death brings about, such as giving back what the dead
  * one held, is tried with a second death in the same life.
  */
-import { endlessLease } from '../../workers/network/lease-until.js'
+import { endlessLease } from '../../workers/network/leases.js'
 import { armNamedPoints, type CrashPoint } from '../support/crash-steps.js'
 import { audit } from './audit.js'
 import { auditMoving } from './audit-archive.js'

@@ -56,7 +56,7 @@ export const mutants = {
   'lost-delivery': {
     description: 'The first event of a payment gets no command.',
     script: replace(
-      "redis.call('XADD', keys.deliveries, '*', 'e', given.place)\n  end\n  local waiting",
+      "redis.call('XADD', keys.deliveries, '*', 'e', given.lineMember)\n  end\n  local waiting",
       'end\n  local waiting'
     )
   },

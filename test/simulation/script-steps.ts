@@ -138,7 +138,7 @@ function commitSteps(random: Random): Step[] {
         },
         ...{ group: 'payments', ends: some(entry), begins: some(entry), consumer, mustBeOpen: some(true) },
         ...{ result: some('[2,"r"]'), channel: some('c'), reply: 'r' },
-        ...random.pick<Given>([{}, { ...waiting, event: '[1]', place: 'm', undeliverableMs: 9_999 }])
+        ...random.pick<Given>([{}, { ...waiting, event: '[1]', lineMember: 'm', undeliverableMs: 9_999 }])
       }
     )
   ]
@@ -147,7 +147,7 @@ function commitSteps(random: Random): Step[] {
 /** The scripts of the delivery: the events of two payments move from one place to another. */
 export function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
-  const [entry, events, place] = [anEntry(random), one('events'), `[1,"${one('payment')}","m"]`]
+  const [entry, events, lineMember] = [anEntry(random), one('events'), `[1,"${one('payment')}","m"]`]
   const score = random.between(0, 20)
   const some = <T>(value: T): T | undefined => random.pick([value, undefined])
   const short = `[${one('event')}]`
@@ -155,9 +155,14 @@ export function webhookSteps(random: Random): Steps {
   const [event, record] = [`[1,${score},[9,"r"],${short}]`, `[1,${short}]`]
   const failing = random.pick([undefined, undefined, '[1,1,1]', '[1,5,1,9]'])
   const given = {
-    ...{ group: 'payments', entry, place, merchant: 'm', event, record, occurredMs: score },
+    ...{ group: 'payments', entry, lineMember, merchant: 'm', event, record, occurredMs: score },
     result: random.pick(['delivered', 'waits', 'waits', 'undeliverable', 'undeliverable', 'forgotten', 'set aside']),
-    ...{ before: failing, failing: random.pick([failing, undefined, '[1,5,1,9]']), dueMs: score, lookMs: some(score) },
+    ...{
+      before: failing,
+      failing: random.pick([failing, undefined, '[1,5,1,9]']),
+      dueMs: score,
+      lineDueMs: some(score)
+    },
     ...{
       retry: some(`${event}*`),
       journalFromMs: 0,
@@ -166,7 +171,7 @@ export function webhookSteps(random: Random): Steps {
     ...{ undeliverableMax: random.between(1, 3), undeliverableFromMs: random.between(0, 6), undeliverableMs: 9_999 },
     ...{ follow: some(random.between(0, 2)), followDueByMs: score }
   }
-  const places = { deliveries: STREAM, line: 'line', lines: 'lines', failing: 'failing' }
+  const lineKeys = { deliveries: STREAM, line: 'line', lines: 'lines', failing: 'failing' }
   const step = { merchant: 'm', nowMs: score, before: failing, againMs: random.between(0, 20) }
   return [
     ['RPUSH', events, event],
@@ -176,10 +181,10 @@ export function webhookSteps(random: Random): Steps {
     ['ZADD', 'lines', 'LT', String(score), 'm'],
     named(
       'conclude_webhook',
-      { ...places, events, journal: 'journal', undeliverable: 'given up', letters: 'dead' },
+      { ...lineKeys, events, journal: 'journal', undeliverable: 'given up', letters: 'dead' },
       given
     ),
-    named('fire_webhooks', places, {
+    named('fire_webhooks', lineKeys, {
       ...step,
       ...random.pick([{ max: 2 }, { max: 0 }, { max: 1, trial: '[1,5,1,20]' }])
     }),
@@ -187,7 +192,7 @@ export function webhookSteps(random: Random): Steps {
     named(
       'replay_webhook',
       { events, deliveries: STREAM, undeliverable: 'given up' },
-      { ...waiting, event: short, place, nowMs: score, listed: some(record) }
+      { ...waiting, event: short, lineMember, nowMs: score, listed: some(record) }
     ),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],

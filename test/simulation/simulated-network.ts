@@ -98,8 +98,11 @@ export class SimulatedNetwork {
       baseUrl: 'http://network',
       probePath: '/',
       timeoutMs: config.networkTimeoutMs,
-      circuitFailures: config.networkCircuitFailures,
-      log: { warn: () => this.#world.note('circuit opens'), info: () => this.#world.note('circuit closes') }
+      circuit: {
+        failuresMax: config.networkCircuitFailures,
+        environment: 'live',
+        log: { warn: () => this.#world.note('circuit opens'), info: () => this.#world.note('circuit closes') }
+      }
     })
     return networkOver(transactions, transport, config)
   }

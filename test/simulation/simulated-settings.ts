@@ -3,7 +3,7 @@ import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import { type Config, readConfig } from '../../runtime/config.js'
 import type { Acquirer } from '../../scripts/simulator/acquirer.js'
 import type { SealedCard, TypedCard } from '../../vault/box.js'
-import { endlessLease } from '../../workers/network/lease-until.js'
+import { endlessLease } from '../../workers/network/leases.js'
 
 export interface InstallationOptions {
   /** Every worker works on any payment at any time, as if the lock servers had long been away. */

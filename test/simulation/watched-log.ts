@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import type { World } from './world.js'
 
 /** What trouble of a world leads to; what it must leave behind is audited. */
-const EXPECTED: ReadonlySet<string> = new Set(['a command becomes a dead letter'])
+const EXPECTED: ReadonlySet<string> = new Set(['a command could not be completed, moving it to the dead letters'])
 /** What is true only where streams are changed by hand. */
 const OF_TAMPERING = 'a payment in progress had no command any more'
 

@@ -5,7 +5,7 @@ import { type Exchange, replace } from './exchange.js'
 export const webhookMutants = {
   'dropped-webhook': {
     description: 'A webhook event that was not delivered has no time at which it is sent again.',
-    script: replace("redis.call('ZADD', keys.line, given.dueMs, given.place)", '')
+    script: replace("redis.call('ZADD', keys.line, given.dueMs, given.lineMember)", '')
   },
   'overtaken-webhook': {
     description: 'A webhook event that failed goes behind the later ones of its payment.',
@@ -31,8 +31,8 @@ export const webhookMutants = {
     description: 'A payment that waits for its endpoint is never looked at again.',
     script: replace("redis.call('ZADD', keys.lines, 'LT'", "redis.call('ZADD', 'nowhere', 'LT'")
   },
-  'endless-rest': {
-    description: 'An endpoint that rests is never given a trial.',
+  'endless-pause': {
+    description: 'An endpoint that is paused is never given a trial.',
     script: replace(
       'keys.deliveries, given.nowMs, given.max, given.trial)',
       'keys.deliveries, given.nowMs, given.trial and 0 or given.max)'

@@ -9,7 +9,7 @@ import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { FORMAT } from '../../redis/stored-fields.js'
-import { decodePlace } from '../../redis/webhooks/delivery-entry.js'
+import { decodeLineMember } from '../../redis/webhooks/delivery-entry.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import {
   decodeConcluded,
@@ -254,12 +254,12 @@ export function useDelivery(): DeliveryRig {
     },
     waiting: async merchantId => {
       const line = keys.webhookLine(PARTITION, merchantId)
-      const places = (await test.redis.zrange(line, '0', '-1', 'WITHSCORES')).map(String)
-      const firsts = places.map(async (place, at) => {
+      const members = (await test.redis.zrange(line, '0', '-1', 'WITHSCORES')).map(String)
+      const firsts = members.map(async (member, at) => {
         if (at % 2 === 1) return []
-        const { paymentKey } = decodePlace(place)
+        const { paymentKey } = decodeLineMember(member)
         const stored = await test.redis.lindex(keys.webhookEvents(PARTITION, paymentKey), 0)
-        return stored === null ? [] : [{ ...decodeQueued(stored), dueMs: Number(places[at + 1]) }]
+        return stored === null ? [] : [{ ...decodeQueued(stored), dueMs: Number(members[at + 1]) }]
       })
       return (await Promise.all(firsts)).flat()
     }

@@ -16,7 +16,7 @@ import type { Slots } from './slots.js'
  */
 export type HandlingOutcome = 'done' | 'left'
 
-const FOREIGN = 'a command is left to workers of another version'
+const FOREIGN = 'a command was left to workers of another version'
 
 export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
@@ -85,7 +85,7 @@ export function createIntake<E extends StreamEntry>(
       const { partition, entryId, reason } = entry
       options.log.error(
         { partition, entry_id: entryId, reason },
-        'an unreadable command becomes a dead letter: see dead-letter list'
+        'a command could not be read, moving it to the dead letters: see dead-letter list'
       )
       await deadLetterEntry(options.redis, options.work, entry, Date.now())
     }

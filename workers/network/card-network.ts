@@ -1,7 +1,7 @@
 /**
  * The card network behind `CardNetwork`: the acquirer's HTTP API in production, the simulator everywhere else.
  *
- * This file only wires the pure transformers (sale-request, answers, query-answers) to the transports. Nothing is sent
+ * This file only wires the pure transformers (sale-request, call-answers, query-answers) to the transports. Nothing is sent
  * twice here: whether a call may be repeated is the caller's decision, because only the caller knows what is at stake.
  */
 import type { Lease } from '../../machines/lease.js'
@@ -9,14 +9,9 @@ import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import { UNAVAILABLE_CENTS } from '../../machines/test-cards.js'
 import type { Config } from '../../runtime/config.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
-import { readAuthorisation, readCapture, readVoid } from './answers.js'
-import {
-  probeOnce,
-  type WatchedOptions,
-  WatchedTransport,
-  type WatchingProcess,
-  watchNetwork
-} from './network-watch.js'
+import { readAuthorisation, readCapture, readVoid } from './call-answers.js'
+import type { CircuitOptions } from './circuit-breaker.js'
+import { probeOnce, WatchedTransport, type WatchingProcess, watchNetwork } from './network-watch.js'
 import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
 import { saleBody } from './sale-request.js'
 import { createTransport, type Transport } from './transport.js'
@@ -48,28 +43,30 @@ export function createCardNetwork(
   config: NetworkConfig,
   process?: WatchingProcess
 ): CardNetwork & { close(): Promise<void>; isCircuitOpen(): boolean } {
-  const transportTo = (baseUrl: string, probePath: string, circuit: Partial<WatchedOptions> = {}) =>
+  const watched = (baseUrl: string, probePath: string, circuit?: CircuitOptions): WatchedTransport =>
     new WatchedTransport(transportOf(config, baseUrl), {
       baseUrl,
       probePath,
       timeoutMs: config.networkTimeoutMs,
-      ...circuit
+      circuit
     })
-  const { networkCircuitFailures: circuitFailures, environment } = config
-  const circuit = { circuitFailures, environment, ...(process && { log: process.log }) }
-  const transactions = transportTo(config.networkTransactionUrl, '/', circuit)
-  const queries = transportTo(config.networkQueryUrl, PROBE_OF_QUERIES)
+  const transactions = watched(config.networkTransactionUrl, '/', {
+    failuresMax: config.networkCircuitFailures,
+    environment: config.environment,
+    log: process?.log
+  })
+  const queries = watched(config.networkQueryUrl, PROBE_OF_QUERIES)
   if (process !== undefined) watchNetwork([transactions, queries], process)
   return { ...networkOver(transactions, queries, config), isCircuitOpen: () => transactions.isCircuitOpen }
 }
 
 /** Asks both hosts once, and books nothing. Resolves to a sentence for each that does not answer, or refuses our credentials. */
 export async function probeCardNetwork(config: NetworkConfig): Promise<readonly string[]> {
-  const places = [
+  const hosts = [
     [config.networkTransactionUrl, '/'],
     [config.networkQueryUrl, PROBE_OF_QUERIES]
   ] as const
-  const found = places.map(async ([baseUrl, probePath]) => {
+  const found = hosts.map(async ([baseUrl, probePath]) => {
     const transport = transportOf(config, baseUrl)
     const sentence = await probeOnce(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs })
     await transport.close()

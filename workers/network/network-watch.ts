@@ -4,17 +4,13 @@
  * Both are warnings of /readyz and not problems, because a restart repairs neither. A host without recent calls gets a
  * probe that books nothing: the query host a query for an order that does not exist, the transaction host `GET /`, where
  * any answer counts.
- *
- * Enough calls in a row without an answer, or with refused credentials, open a circuit: each new sale would end in doubt, so
- * it is refused before anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
  */
 import type { Lease } from '../../machines/lease.js'
-import type { Environment } from '../../machines/model.js'
 import type { Clock } from '../../runtime/clock.js'
 import { eachSecond } from '../../runtime/each-second.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
-import type { Logger } from '../../runtime/log.js'
-import { leaseUntil } from './lease-until.js'
+import { CircuitBreaker, type CircuitOptions } from './circuit-breaker.js'
+import { leaseUntil } from './leases.js'
 import type { Exchange, Transport, WireRequest } from './transport.js'
 
 /** A single call may time out because of its issuer. So many in a row without an answer are a fault of the network. */
@@ -23,12 +19,8 @@ const FAILURES_MIN = 3
 const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
 
-/** Pauses between the trials of an open circuit: the first, the longest, and the longest by `Retry-After` (ms). */
-const TRIAL_PAUSE_MS = 1_000
-const TRIAL_PAUSE_MAX_MS = 10_000
-const RETRY_AFTER_MAX_MS = 60_000
-
 const REFUSING_HTTP = [401, 403]
+const TOO_MANY_REQUESTS = 429
 const SALES_PATH = '/1/sales'
 
 /** The process that warns, and that ends the probes with itself. */
@@ -39,12 +31,8 @@ export interface WatchedOptions {
   /** What to ask for while there are no calls. */
   readonly probePath: string
   readonly timeoutMs: number
-  /** Calls in a row without an answer that open the circuit for new sales. Without it, no sale is refused. */
-  readonly circuitFailures?: number
-  /** In the test environment, where cards of the simulator cut their connections, a cut alone opens no circuit. */
-  readonly environment?: Environment
-  /** Called when the circuit opens and closes. */
-  readonly log?: Pick<Logger, 'warn' | 'info'>
+  /** Of the host that gets new sales. Without it, no sale is refused. */
+  readonly circuit?: CircuitOptions | undefined
   /** Monotonic time, unless a test has its own. */
   readonly clock?: Clock
 }
@@ -55,39 +43,29 @@ export class WatchedTransport implements Transport {
   readonly #clock: Clock
   readonly #host: string
   readonly #probe: WireRequest
+  readonly #circuit: CircuitBreaker | null
   #lastMs: number
   #isProbing = false
   /** Calls in a row without an answer, and the fault of the last one. */
   #failures = 0
   #failure = ''
-  /** Calls in a row whose credentials were refused. */
+  /** Answers in a row that refused our credentials, and the status of the last one. */
   #refusals = 0
   #refusal = 0
-  readonly #circuitFailures: number
-  readonly #isCutOpening: boolean
-  readonly #log: WatchedOptions['log']
-  /** Null: the circuit is closed. */
-  #openedMs: number | null = null
-  /** The next sale at or after this time is a trial. */
-  #trialMs = 0
-  #trialPauseMs = 0
 
-  constructor(transport: Transport, options: WatchedOptions) {
+  constructor(transport: Transport, { baseUrl, probePath, timeoutMs, circuit, clock }: WatchedOptions) {
     this.#transport = transport
-    this.#clock = options.clock ?? { now: () => performance.now() }
-    this.#circuitFailures = options.circuitFailures ?? Number.POSITIVE_INFINITY
-    this.#isCutOpening = options.environment !== 'test'
-    this.#log = options.log
-    this.#host = new URL(options.baseUrl).host
-    this.#probe = { method: 'GET', path: options.probePath, body: null, timeoutMs: options.timeoutMs }
+    this.#clock = clock ?? { now: () => performance.now() }
+    this.#host = new URL(baseUrl).host
+    this.#probe = { method: 'GET', path: probePath, body: null, timeoutMs }
+    this.#circuit = circuit === undefined ? null : new CircuitBreaker(this.#host, this.#clock, circuit)
     this.#lastMs = this.#clock.now()
   }
 
   /** A new sale is not sent while the circuit is open, unless it is a trial. */
   async send(request: WireRequest, lease: Lease): Promise<Exchange> {
-    if (request.method === 'POST' && !this.#admitsSale()) {
-      return { kind: 'not_sent', reason: `circuit open after ${this.#failure}`, isCircuitOpen: true }
-    }
+    const refusal = request.method === 'POST' ? (this.#circuit?.refusalOfSale() ?? null) : null
+    if (refusal !== null) return { kind: 'not_sent', reason: refusal, isCircuitOpen: true }
     const exchange = await this.#transport.send(request, lease)
     // A call that its caller gave up says nothing about the network.
     if (!lease.isLost()) this.#note(request.path, exchange)
@@ -116,7 +94,7 @@ export class WatchedTransport implements Transport {
 
   /** Whether new sales are refused. */
   get isCircuitOpen(): boolean {
-    return this.#openedMs !== null
+    return this.#circuit?.isOpen ?? false
   }
 
   /** The warning about a network that refuses our credentials, or undefined. */
@@ -131,81 +109,45 @@ export class WatchedTransport implements Transport {
     if (failure !== null) {
       this.#failures++
       this.#failure = failure
-      this.#openOrDelayTrial(exchange)
+      this.#circuit?.noteFailure(exchange, failure, this.#failures)
       return
     }
+    const isAboutSale = path.startsWith(SALES_PATH)
     // A gateway may answer for the root of the host and still refuse all sales.
-    if (this.isCircuitOpen && !path.startsWith(SALES_PATH)) return
-    this.#failures = 0
+    if (isAboutSale || !this.isCircuitOpen) this.#failures = 0
     // The root of a host may refuse every client.
-    const status = exchange.kind === 'answered' && path.startsWith(SALES_PATH) ? exchange.status : null
-    if (status !== null) this.#refusals = REFUSING_HTTP.includes(status) ? this.#refusals + 1 : 0
-    if (status === null || this.#refusals === 0) {
-      this.#closeCircuit()
+    if (!isAboutSale) return
+    const status = refusingStatusOf(exchange)
+    if (status === null) {
+      this.#refusals = 0
+      this.#circuit?.close()
       return
     }
+    this.#refusals++
     this.#refusal = status
-    this.#failure = `HTTP ${status}`
-    if (this.#refusals >= this.#circuitFailures) this.#open()
-  }
-
-  /** Trials follow each other after growing pauses, also while the one before is in flight. */
-  #admitsSale(): boolean {
-    if (!this.isCircuitOpen) return true
-    const nowMs = this.#clock.now()
-    if (nowMs < this.#trialMs) return false
-    this.#trialPauseMs = Math.min(2 * this.#trialPauseMs, TRIAL_PAUSE_MAX_MS)
-    this.#trialMs = nowMs + this.#trialPauseMs
-    return true
-  }
-
-  /** After a failure: opens the circuit at the limit, and delays the next trial by the answer's `Retry-After`. */
-  #openOrDelayTrial(exchange: Exchange): void {
-    const nowMs = this.#clock.now()
-    if (!this.isCircuitOpen) {
-      // A call that was not sent is retried, and leaves nothing in doubt.
-      if (exchange.kind === 'not_sent' || this.#failures < this.#circuitFailures) return
-      if (exchange.kind === 'ambiguous' && exchange.isCut && !this.#isCutOpening) return
-      this.#open()
-    }
-    const askedMs = exchange.kind === 'answered' ? (exchange.retryAfterMs ?? 0) : 0
-    this.#trialMs = Math.max(this.#trialMs, nowMs + Math.min(askedMs, RETRY_AFTER_MAX_MS))
-  }
-
-  #open(): void {
-    if (this.isCircuitOpen) return
-    const nowMs = this.#clock.now()
-    this.#openedMs = nowMs
-    this.#trialPauseMs = TRIAL_PAUSE_MS
-    this.#trialMs = nowMs + TRIAL_PAUSE_MS
-    const fields = { host: this.#host, failures: Math.max(this.#failures, this.#refusals), reason: this.#failure }
-    this.#log?.warn(fields, 'the card network takes no calls, new payments are refused')
-  }
-
-  #closeCircuit(): void {
-    if (this.#openedMs === null) return
-    const fields = { host: this.#host, open_ms: Math.round(this.#clock.now() - this.#openedMs) }
-    this.#openedMs = null
-    this.#log?.info(fields, 'the card network answers again, new payments are sent')
+    this.#circuit?.noteRefusal(`HTTP ${status}`, this.#refusals)
   }
 }
 
-const TOO_MANY_REQUESTS = 429
-
 /**
  * Why an exchange counts as no answer; null for one that counts. A gateway answers 429 or 5xx instead of the acquirer.
- * To the payment such an answer stays ambiguous, because the sale may be booked (answers.ts).
+ * To the payment such an answer stays ambiguous, because the sale may be booked (call-answers.ts).
  */
 function failureOf(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.reason
   return exchange.status >= 500 || exchange.status === TOO_MANY_REQUESTS ? `HTTP ${exchange.status}` : null
 }
 
+/** The status of an answer about a sale that refuses our credentials; null: it does not. */
+function refusingStatusOf(exchange: Exchange): number | null {
+  return exchange.kind === 'answered' && REFUSING_HTTP.includes(exchange.status) ? exchange.status : null
+}
+
 /** Makes the card network a warning of /readyz, and probes it while there are no calls. */
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
   const lease = leaseUntil(signal)
-  const endLooks = eachSecond(() => hosts.forEach(host => void host.probeWhenIdle(lease)))
-  onStop('watch of the card network', endLooks)
+  const endProbes = eachSecond(() => hosts.forEach(host => void host.probeWhenIdle(lease)))
+  onStop('watch of the card network', endProbes)
   const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
     onWarning(part, () => {
       const found = hosts.flatMap(host => sentenceOf(host) ?? [])
@@ -223,9 +165,9 @@ export async function probeOnce(transport: Transport, options: WatchedOptions): 
   const failure = failureOf(exchange)
   if (failure !== null)
     return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${CHECK_CONNECTION}`
-  if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return undefined
-  if (!REFUSING_HTTP.includes(exchange.status)) return undefined
-  return `The card network at ${new URL(baseUrl).host} refuses these credentials (HTTP ${exchange.status}). ${CHECK_CREDENTIALS}`
+  const refusing = path.startsWith(SALES_PATH) ? refusingStatusOf(exchange) : null
+  if (refusing === null) return undefined
+  return `The card network at ${new URL(baseUrl).host} refuses these credentials (HTTP ${refusing}). ${CHECK_CREDENTIALS}`
 }
 
 const CHECK_CONNECTION = 'Call the network, or repair the connection to it.'

@@ -6,7 +6,7 @@
  */
 import type { Sale } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { errorCodesIn, referencesIn } from './answers.js'
+import { errorCodesIn, referencesIn } from './call-answers.js'
 import type { Exchange } from './transport.js'
 import { hasValue, idIn, integerIn, SaleStatus, textIn, type WireObject } from './wire-fields.js'
 

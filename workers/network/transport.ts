@@ -9,7 +9,7 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Lease } from '../../machines/lease.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
-import { droppingContinue } from './unasked-continue.js'
+import { droppingContinue } from './drop-100-continue.js'
 
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -71,10 +71,10 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send: (request, lease) =>
       new Promise(resolve => {
-        const call = new Call(request, options.connectTimeoutMs, lease, resolve)
-        if (call.isSettled) return
+        const inFlight = new RequestInFlight(request, options.connectTimeoutMs, lease, resolve)
+        if (inFlight.isSettled) return
         const { method, body } = request
-        pool.dispatch({ method, path: prefix + request.path, headers: options.headers, body }, call)
+        pool.dispatch({ method, path: prefix + request.path, headers: options.headers, body }, inFlight)
       }),
     close: () => {
       closing ??= pool.close()
@@ -84,7 +84,7 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 /** One call: settled exactly once, by the answer, an error, a deadline or the loss of the caller's lease. */
-class Call implements Dispatcher.DispatchHandler {
+class RequestInFlight implements Dispatcher.DispatchHandler {
   isSettled = false
   readonly #isQuery: boolean
   readonly #timeoutMs: number

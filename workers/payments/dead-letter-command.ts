@@ -35,7 +35,7 @@ export async function deadLetterPoison(
   recorder: CommandRecorder
 ): Promise<void> {
   const owed = await noteAndOwe(entry, deps, recorder)
-  deps.log.error({ ...idsOf(entry), reason }, 'a command becomes a dead letter')
+  deps.log.error({ ...idsOf(entry), reason }, 'a command could not be completed, moving it to the dead letters')
   await deps.queue.deadLetter(entry, { reason, nowMs: deps.clock.now(), ...owed })
 }
 

@@ -36,10 +36,10 @@ const LOCKED_RETRY_MAX_MS = 500
 const FAILED_RETRY_MS = 500
 const WAITS_FOR_REDIS = 'a Redis is unavailable or refuses its user, the command waits'
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
-const LEFT_TO_OTHERS = 'a command is left to workers of another version'
+const LEFT_TO_OTHERS = 'a command was left to workers of another version'
 const LEFT_FOR_CLOCK = 'a wake-up waits until the clocks of this machine and of Redis agree'
 const LEFT_FOR_TYPE = 'a command waits until a key of another type is gone'
-const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
+const LEFT_FOR_KEY = 'a sale was left to workers with the key of its card'
 
 /**
  * Ends a command, returns it to the stream, or leaves it to the worker that has it by now. Never rejects. `stopping` ends

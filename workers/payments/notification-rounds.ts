@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
-import { leaseUntil } from '../network/lease-until.js'
+import { leaseUntil } from '../network/leases.js'
 import type { WorkerMetrics } from './payments-metrics.js'
 
 export interface NotificationDeps {

@@ -13,7 +13,7 @@ import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconcilia
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { endlessLease } from '../network/lease-until.js'
+import { endlessLease } from '../network/leases.js'
 import { createVoidedReader } from './voided-amounts.js'
 
 /** Why an absence does not count. `denied`: the network does not find the known sale either. */

@@ -94,7 +94,8 @@ async function takeTurn(turn: Turn, run: CommandRun): Promise<Turn | null> {
 async function writeDecision(decision: Taken, { event, isOutcome }: Turn, run: CommandRun): Promise<CommitOutcome> {
   const { entry, deps } = run
   const { payment, statusBefore, operationResult, effect, problem } = decision
-  if (problem !== null) deps.log.error({ payment_id: payment.terms.id, problem }, 'a payment is listed for review')
+  if (problem !== null)
+    deps.log.error({ payment_id: payment.terms.id, problem }, 'found a payment that needs manual review')
   const wake = wakeTimes(payment, event.nowMs, policyFor(entry.partition, deps))
   const write = {
     payment,

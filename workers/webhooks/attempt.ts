@@ -44,7 +44,7 @@ export async function attemptDelivery(
   const isDelivered = isReceipt(status)
   deps.metrics.attempted(isDelivered ? 'delivered' : status === null ? 'unanswered' : 'refused')
   return {
-    outcome: status === null ? { kind: 'unanswered' } : { kind: 'answered', status, retryAfterMs },
+    outcome: { kind: 'attempted', status, retryAfterMs },
     attempt: { atMs, durationMs, status, note: isDelivered ? '' : note }
   }
 }

@@ -7,14 +7,22 @@
  * before it was concluded.
  */
 import type { Lease } from '../../machines/lease.js'
-import { type Conclusion, conclude, type Failing, hindranceOf } from '../../machines/webhook-delivery.js'
+import {
+  type Attempt,
+  type Conclusion,
+  conclude,
+  type Delivery,
+  type Failing,
+  hindranceOf,
+  type Outcome,
+  setAside
+} from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable, isRedisUnusable } from '../../redis/connection/redis-errors.js'
 import { outagePauseMs } from '../../redis/connection/until-answered.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry } from '../../redis/webhooks/delivery-entry.js'
-import type { QueuedEvent } from '../../redis/webhooks/webhook-event.js'
-import type { FirstEvent, WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
+import type { FirstEvent, ReadableFirst, WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../command-loop/intake.js'
@@ -88,43 +96,56 @@ async function deliverFirst(
     await queue.end(entry)
     return 'done'
   }
-  const { event, endpoint } = first
-  const isTrial = entry.kind === 'trial'
-  const isOff = endpoint !== null && endpoint.offSinceMs !== null
-  const hindrance = hindranceOf({ ...first, isOff }, { isTrial, hasRoom: receiver.room > 0 })
-  const send = (queued: QueuedEvent) =>
-    receiver.during(() => attemptDelivery(queued, endpoint, entry.merchantId, deps, lease))
-  const sent = hindrance !== null || event === null ? null : await send(event)
-  if (sent !== null && (lease.isLost() || interrupted.aborted)) return 'cut'
-  if (sent !== null) receiver.note(sent.attempt.status)
-  const outcome = sent?.outcome ?? { kind: hindrance ?? 'damaged' }
-  const circumstances = { nowMs: clock.now(), random: deps.random(), isTrial, delaysMs }
+  const tried = first.kind === 'damaged' ? null : await tryFirst(first, entry, receiver, deps, lease)
+  const attempt = tried?.attempt ?? null
+  if (attempt !== null) {
+    if (lease.isLost() || interrupted.aborted) return 'cut'
+    receiver.note(attempt.status)
+  }
+  const given = { nowMs: clock.now(), random: deps.random(), isTrial: entry.kind === 'trial', delaysMs }
   const result = {
-    decide: (failing: Failing | null) => conclude(first.delivery, failing, outcome, circumstances),
-    attempt: sent?.attempt ?? null,
+    decide: (failing: Failing | null) =>
+      tried === null ? setAside(failing) : conclude(tried.delivery, failing, tried.outcome, given),
+    attempt,
     room: receiver.room
   }
   report(await untilWritten(() => queue.conclude(entry, first, result), log), entry, first, receiver, deps)
   return 'done'
 }
 
+/** Sends the event, unless something hinders it. `attempt` null: nothing was sent. */
+async function tryFirst(
+  { event, endpoint, failing }: ReadableFirst,
+  { merchantId, kind }: DeliveryEntry,
+  receiver: Receiver,
+  deps: DeliveryDeps,
+  lease: Lease
+): Promise<{ readonly delivery: Delivery; readonly outcome: Outcome; readonly attempt: Attempt | null }> {
+  const delivery = { attempts: event.attempts.length, sinceMs: event.sinceMs }
+  const isOff = endpoint !== null && endpoint.offSinceMs !== null
+  const hindrance = hindranceOf({ isOff, failing, isTrial: kind === 'trial', hasRoom: receiver.room > 0 })
+  if (hindrance !== null) return { delivery, outcome: { kind: hindrance }, attempt: null }
+  const sent = await receiver.during(() => attemptDelivery(event, endpoint, merchantId, deps, lease))
+  return { delivery, ...sent }
+}
+
 /** `conclusion` null: another worker has concluded it. */
 function report(
   conclusion: Conclusion | null,
   entry: DeliveryEntry,
-  { event, damage }: FirstEvent,
+  first: FirstEvent,
   receiver: Receiver,
   { metrics }: DeliveryDeps
 ): void {
-  if (conclusion?.event === 'undeliverable') {
+  if (conclusion === null) return
+  if (first.kind === 'damaged') {
+    metrics.failed('set_aside')
+    const context = { ...idsOf(entry), reason: first.reason }
+    warnRateLimited(receiver.log, context, 'a damaged webhook event became a dead letter: see dead-letter list')
+  } else if (conclusion.event === 'undeliverable') {
     metrics.gaveUp()
     // An endpoint that is down for days loses as many events as its merchant has payments.
-    warnRateLimited(receiver.log, { event_id: event?.eventId }, 'a webhook event is undeliverable')
-  }
-  if (conclusion?.event === 'set aside') {
-    metrics.failed('set_aside')
-    const context = { ...idsOf(entry), reason: damage }
-    warnRateLimited(receiver.log, context, 'a damaged webhook event becomes a dead letter: see dead-letter list')
+    warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event became undeliverable')
   }
 }
 

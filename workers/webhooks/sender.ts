@@ -11,7 +11,7 @@ import type { Lease } from '../../machines/lease.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
-import { droppingContinue } from '../network/unasked-continue.js'
+import { droppingContinue } from '../network/drop-100-continue.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
 /** The outcome of an attempt. */
@@ -92,10 +92,10 @@ export function createSender(options: SenderOptions): Sender {
       new Promise(done => {
         const target = new URL(url)
         if (target.protocol !== 'https:') return done(unanswered('the URL is not https'))
-        const exchange = new Exchange(timeoutMs, lease, clock, done)
+        const inFlight = new RequestInFlight(timeoutMs, lease, clock, done)
         agent.dispatch(
           { origin: target.origin, path: target.pathname + target.search, method: 'POST', headers, body },
-          exchange
+          inFlight
         )
       }),
     close: () => agent.destroy()
@@ -107,8 +107,8 @@ function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Settled exactly once: by the answer, an error, the deadline or the caller. */
-class Exchange implements Dispatcher.DispatchHandler {
+/** One POST: settled exactly once, by the answer, an error, the deadline or the caller. */
+class RequestInFlight implements Dispatcher.DispatchHandler {
   readonly #clock: Clock
   readonly #done: (outcome: SendOutcome) => void
   readonly #timer: NodeJS.Timeout

@@ -4,7 +4,7 @@ import { type ArchiveFacts, mendOfRefusal, readArchiveFacts } from '../../../arc
 import type { Redis } from '../../../redis/connection/connections.js'
 import type { Config } from '../../../runtime/config.js'
 import { messageOf } from '../../../runtime/message-of.js'
-import { within } from '../../../runtime/within.js'
+import { withTimeout } from '../../../runtime/with-timeout.js'
 import { droppableFromMs } from '../periods.js'
 import type { SeenProcess } from '../processes.js'
 import { checkSample } from './archive-sample.js'
@@ -40,7 +40,7 @@ export async function checkArchive(
       )
     ]
   }
-  const facts = await within(2 * TIMEOUT_MS, readArchiveFacts(archiveUrl, TIMEOUT_MS)).catch((error: unknown) =>
+  const facts = await withTimeout(2 * TIMEOUT_MS, readArchiveFacts(archiveUrl, TIMEOUT_MS)).catch((error: unknown) =>
     problem(CHECK, messageOf(error), mendOfRefusal(error) ?? (/certificate/.test(messageOf(error)) ? AUTHORITY : MEND))
   )
   if ('check' in facts) return [facts]

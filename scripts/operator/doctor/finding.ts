@@ -5,7 +5,7 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { adviceOn, type RedisVariable } from '../../../redis/connection/redis-errors.js'
 import { createLogger } from '../../../runtime/log.js'
 import { messageOf } from '../../../runtime/message-of.js'
-import { within } from '../../../runtime/within.js'
+import { withTimeout } from '../../../runtime/with-timeout.js'
 
 export interface Finding {
   readonly check: string
@@ -90,7 +90,7 @@ export async function attempt(
   work: () => Promise<Finding | readonly Finding[]>
 ): Promise<Finding[]> {
   try {
-    return [await within(CHECK_TIMEOUT_MS, work())].flat()
+    return [await withTimeout(CHECK_TIMEOUT_MS, work())].flat()
   } catch (error) {
     const message = messageOf(error)
     return [problem(check, message, typeof mend === 'string' ? mend : mend(message))]

@@ -9,7 +9,7 @@ import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { encodeLineMember } from '../../../redis/webhooks/delivery-entry.js'
 import { eventIdOf } from '../../../redis/webhooks/webhook-event.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
@@ -101,7 +101,11 @@ describe('the reads of a request whose client has gone', () => {
       const change = testChange(newPaymentId(0, nowMs), nowMs)
       const paymentKey = paymentKeyOf(change.paymentId)
       await test.redis.rpush(keys.webhookEvents(0, paymentKey), storedWaiting(change, testTerms))
-      await test.redis.zadd(keys.webhookLine(0, 'm_one'), nowMs + i, encodePlace({ paymentKey, merchantId: 'm_one' }))
+      await test.redis.zadd(
+        keys.webhookLine(0, 'm_one'),
+        nowMs + i,
+        encodeLineMember({ paymentKey, merchantId: 'm_one' })
+      )
     }
     const wanted = eventIdOf(testChange(newPaymentId(0, nowMs), nowMs))
     const { before, after } = await readsAround('POST', `/v1/test/webhook-events/${wanted}/replay`, 'lrange')

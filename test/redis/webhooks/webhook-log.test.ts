@@ -6,7 +6,7 @@ import { type Conclusion, WAITING_MAX } from '../../../machines/webhook-delivery
 import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { encodeLineMember } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeConcluded, eventIdOf, type LoggedEvent } from '../../../redis/webhooks/webhook-event.js'
 import {
   createWebhookQueue,
@@ -72,7 +72,7 @@ describe('the last webhook events of a merchant', () => {
       const paymentKey = paymentKeyOf(change.paymentId)
       const stored = storedWaiting(change, TERMS, { sinceMs: change.occurredAtMs })
       await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), stored)
-      await test.redis.zadd(line, START_MS + 60_000, encodePlace({ paymentKey, merchantId: MERCHANT }))
+      await test.redis.zadd(line, START_MS + 60_000, encodeLineMember({ paymentKey, merchantId: MERCHANT }))
     }
     const reads = async (): Promise<number> =>
       Number(/cmdstat_lrange:calls=(\d+)/.exec(await test.redis.info('commandstats'))?.[1] ?? 0)

@@ -3,21 +3,21 @@ import { type Conclusion, conclude, type Outcome } from '../../../machines/webho
 import { requeueCommand } from '../../../redis/commands/command-queue.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/read-commands.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
-import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { type DeliveryEntry, encodeLineMember } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued } from '../../../redis/webhooks/webhook-event.js'
 import { deliveryBacklog, fireLines } from '../../../redis/webhooks/webhook-lines.js'
 import {
   createWebhookQueue,
   deliveryWork,
-  type FirstEvent,
+  type ReadableFirst,
   type Result
 } from '../../../redis/webhooks/webhook-queue.js'
 import { useRedis } from '../../support/redis.js'
 import { emit, PARTITION, plainQueue, START_MS } from '../../support/webhooks.js'
 
 const MERCHANT = 'm_1'
-const RECEIVED: Outcome = { kind: 'answered', status: 204, retryAfterMs: null }
-const REFUSED: Outcome = { kind: 'answered', status: 500, retryAfterMs: null }
+const RECEIVED: Outcome = { kind: 'attempted', status: 204, retryAfterMs: null }
+const REFUSED: Outcome = { kind: 'attempted', status: 500, retryAfterMs: null }
 
 function useQueue() {
   const test = useRedis()
@@ -35,18 +35,18 @@ function useQueue() {
     if (entry === undefined) throw new Error('There is no command.')
     return entry
   }
-  const firstOf = async (entry: DeliveryEntry): Promise<FirstEvent> => {
+  const firstOf = async (entry: DeliveryEntry): Promise<ReadableFirst> => {
     const first = await queue().first(entry)
-    if (first === null) throw new Error('There is no event.')
+    if (first?.kind !== 'readable') throw new Error('There is no event.')
     return first
   }
   /** What a worker hands over after an outcome, or without having sent anything. */
-  const resultOf = (entry: DeliveryEntry, first: FirstEvent, outcome: Outcome, room = 5): Result => {
-    const isSent = outcome.kind === 'answered'
+  const resultOf = (entry: DeliveryEntry, { event }: ReadableFirst, outcome: Outcome, room = 5): Result => {
+    const isSent = outcome.kind === 'attempted'
     const attempt = { atMs: clock.nowMs, status: 500, durationMs: 1, note: '' }
     const given = { nowMs: clock.nowMs, random: 0, isTrial: entry.kind === 'trial', delaysMs: plainQueue.delaysMs }
     return {
-      decide: failing => conclude(first.delivery, failing, outcome, given),
+      decide: failing => conclude({ ...event, attempts: event.attempts.length }, failing, outcome, given),
       attempt: isSent ? attempt : null,
       room
     }
@@ -113,9 +113,11 @@ describe('the events of a payment', () => {
     const dueMs = (await end(entry, REFUSED))?.dueMs
     expect(await taken()).to.deep.equal([])
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
-    expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodePlace(entry))).to.equal(String(dueMs))
+    expect(await test.redis.zscore(keys.webhookLine(PARTITION, MERCHANT), encodeLineMember(entry))).to.equal(
+      String(dueMs)
+    )
     expect(await test.redis.zscore(keys.webhookLines(PARTITION), MERCHANT)).to.equal(String(dueMs))
-    expect((await firstOf(entry)).delivery.attempts).to.equal(1)
+    expect((await firstOf(entry)).event.attempts).to.have.lengthOf(1)
   })
 })
 
@@ -123,14 +125,14 @@ describe('the endpoint of a merchant', () => {
   const { test, clock, taken, takeOne, firstOf, resultOf, queue, end, emitNew, failures } = useQueue()
 
   const fire = (): Promise<number> => fireLines(test.redis, PARTITION, clock.nowMs)
-  /** Lets events of other payments wait for the endpoint, then rest it by failures. */
-  const rest = async (waiting: number): Promise<void> => {
+  /** Lets events of other payments wait for the endpoint, then pause it by failures. */
+  const pause = async (waiting: number): Promise<void> => {
     for (let n = 0; n < 5; n++) {
       await emitNew()
       await end(await takeOne(), REFUSED)
     }
     await emitNew(waiting)
-    for (const entry of await taken()) await end(entry, { kind: 'rests' })
+    for (const entry of await taken()) await end(entry, { kind: 'paused' })
   }
   const trialAfterMs = async (): Promise<number> => {
     const before = clock.nowMs
@@ -138,44 +140,44 @@ describe('the endpoint of a merchant', () => {
     return clock.nowMs - before
   }
 
-  it('gets one trial after a rest that grows to half a minute', async () => {
-    await rest(20)
-    const rests: number[] = []
+  it('gets one trial after a pause that grows to half a minute', async () => {
+    await pause(20)
+    const pauses: number[] = []
     for (let n = 0; n < 7; n++) {
-      rests.push(await trialAfterMs())
+      pauses.push(await trialAfterMs())
       const trial = await takeOne()
       expect(trial.kind).to.equal('trial')
       expect(await fire()).to.equal(0)
       await end(trial, REFUSED)
     }
-    expect(rests).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    expect(pauses).to.deep.equal([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   })
 
   it('gets another trial when the first one has no outcome', async () => {
-    await rest(3)
+    await pause(3)
     await trialAfterMs()
     await takeOne()
     expect(await trialAfterMs()).to.equal(30_000)
   })
 
-  it('counts each failure once when several workers report some, and what was sent before the rest not at all', async () => {
+  it('counts each failure once when several workers report some, and what was sent before the pause not at all', async () => {
     await emitNew(7)
     const entries = await taken()
     const firsts = await Promise.all(entries.map(firstOf))
     for (const [index, entry] of entries.entries()) {
-      const first = firsts[index] as FirstEvent
+      const first = firsts[index] as ReadableFirst
       await queue().conclude(entry, first, resultOf(entry, first, REFUSED))
     }
     expect(await failures()).to.equal(5)
   })
 
   it('goes on failing from what an earlier version stored, without the time of its next attempt', async () => {
-    await rest(0)
+    await pause(0)
     const key = keys.webhookFailing(PARTITION, MERCHANT)
     const stored = JSON.parse((await test.redis.get(key)) ?? '[]')
     await test.redis.set(key, JSON.stringify(stored.slice(0, -1)))
     await emitNew()
-    for (const entry of await taken()) await end(entry, { kind: 'rests' })
+    for (const entry of await taken()) await end(entry, { kind: 'paused' })
     await trialAfterMs()
     await end(await takeOne(), REFUSED)
     expect(await failures()).to.equal(6)
@@ -183,7 +185,7 @@ describe('the endpoint of a merchant', () => {
   })
 
   it('counts as working after the first success, which releases as many events as fit', async () => {
-    await rest(20)
+    await pause(20)
     await trialAfterMs()
     expect(await end(await takeOne(), RECEIVED, 1)).to.include({ event: 'delivered' })
     expect(await failures()).to.equal(undefined)
@@ -203,20 +205,20 @@ describe('the endpoint of a merchant', () => {
   })
 
   it('leaves no event waiting that joins the queue while it begins to work again', async () => {
-    await rest(0)
+    await pause(0)
     await emitNew(2)
     const [late, trial] = await taken()
     if (late === undefined || trial === undefined) throw new Error('There are no commands.')
     const read = await firstOf(late)
-    expect(read.failing?.restsUntilMs).to.be.a('number')
+    expect(read.failing?.pausedUntilMs).to.be.a('number')
     await end(trial)
-    await queue().conclude(late, read, resultOf(late, read, { kind: 'rests' }))
+    await queue().conclude(late, read, resultOf(late, read, { kind: 'paused' }))
     clock.nowMs += 1_000
     expect(await fire()).to.equal(1)
   })
 
   it('gives up events one by one that waited for the whole span while it was dead', async () => {
-    await rest(3)
+    await pause(3)
     clock.nowMs += 1.2 * 80 * 3_600_000
     await fire()
     const trial = await takeOne()
@@ -224,7 +226,7 @@ describe('the endpoint of a merchant', () => {
     let givenUp = 0
     for (let entries = await taken(); entries.length > 0; entries = await taken()) {
       expect(entries).to.have.lengthOf(1)
-      for (const entry of entries) if ((await end(entry, { kind: 'rests' }))?.event === 'undeliverable') givenUp++
+      for (const entry of entries) if ((await end(entry, { kind: 'paused' }))?.event === 'undeliverable') givenUp++
     }
     expect(givenUp).to.be.within(2, 7)
     expect(await test.redis.zcard(keys.webhookUndeliverable(PARTITION, MERCHANT))).to.equal(givenUp + 1)
@@ -248,7 +250,7 @@ describe('the backlog of deliveries', () => {
   it('reports nothing about an endpoint that works again', async () => {
     clock.nowMs = Date.now() - 7_200_000
     await emit(test, MERCHANT, ['captured', 'captured'])
-    await end(await takeOne(), { kind: 'answered', status: 410, retryAfterMs: null })
+    await end(await takeOne(), { kind: 'attempted', status: 410, retryAfterMs: null })
     for (const entry of await taken()) await end(entry)
     expect(await failingS()).to.equal(0)
   })

@@ -9,7 +9,7 @@ import { close, listen } from '../../../runtime/ops-server.js'
 import { drawFaults, NO_FAULTS } from '../../../scripts/simulator/faults.js'
 import type { Simulator, SimulatorOptions } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 
 async function sell(simulator: Simulator, orderId: string, capture = true): Promise<void> {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { isRecord, parseJson } from '../../../runtime/json.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { credentials, networkConfig, purchase } from '../../support/card-network.js'
 
 const ENTRY = fileURLToPath(new URL('../../../scripts/simulator/network.js', import.meta.url))

@@ -8,7 +8,7 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { usersOf } from '../../../redis/installation/acl-rights.js'
 import { replayedCommands } from '../../../redis/installation/aof-replay-rights.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
-import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
+import { encodeLineMember } from '../../../redis/webhooks/delivery-entry.js'
 import { loggedEvent } from '../../../redis/webhooks/webhook-event.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
@@ -122,11 +122,11 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
     answers.status = 500
     const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
     const fails = /^card_payments_webhook_failing_seconds 0*[1-9.]/m
-    await until('the endpoint rests', async () => {
+    await until('the endpoint is paused', async () => {
       await event()
       const stored = await Promise.all((await admin.keys('*:hookfailing:*')).map(key => admin.get(key)))
-      const restsUntilMs = stored.map(failing => JSON.parse(failing ?? '[]')[3])
-      return restsUntilMs.some(ms => ms > 0)
+      const pausedUntilMs = stored.map(failing => JSON.parse(failing ?? '[]')[3])
+      return pausedUntilMs.some(ms => ms > 0)
     })
     expect((await service.ops('webhooks.1', '/metrics')).text).to.match(fails)
     answers.status = 204
@@ -178,14 +178,14 @@ describe('Redis with TLS and a user per process (ops/redis)', () => {
       const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
       const change = testChange(newPaymentId(0, Date.now()), Date.now())
       const line = keys.webhookLine(0, 'm')
-      const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId: 'm' })
-      await admin.zadd(line, Date.now() + 3_600_000, place)
+      const member = encodeLineMember({ paymentKey: paymentKeyOf(change.paymentId), merchantId: 'm' })
+      await admin.zadd(line, Date.now() + 3_600_000, member)
       expect(await eventLogOf(redis, 1).newest('m', 10)).to.deep.equal([])
       await eventLogOf(redis, 1).replay(loggedEvent('m', 'waiting', change))
       await recorders.durable.settled()
       await disconnect(redis)
       // It is 0 when `timers` has taken it already.
-      expect(Number(await admin.zscore(line, place))).to.be.at.most(Date.now())
+      expect(Number(await admin.zscore(line, member))).to.be.at.most(Date.now())
       await admin.del(line)
     })
   })

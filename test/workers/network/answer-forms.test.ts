@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { CallOutcome, QueryOutcome } from '../../../machines/network.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { networkConfig, purchase } from '../../support/card-network.js'
 import { type AnswerForm, answerForms } from '../../support/contrary-forms.js'
 import {

@@ -6,7 +6,7 @@ import { NO_FAULTS } from '../../../scripts/simulator/faults.js'
 import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
 import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork, networkOver } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import type { Transport } from '../../../workers/network/transport.js'
 import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
 

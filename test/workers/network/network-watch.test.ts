@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { WatchedTransport, watchNetwork } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
 import { networkConfig, purchase, startTestSimulator } from '../../support/card-network.js'
@@ -70,7 +70,7 @@ describe('a circuit whose host refuses our credentials', () => {
         baseUrl: 'https://x.example',
         probePath: '/',
         timeoutMs: 1_000,
-        circuitFailures: 5,
+        circuit: { failuresMax: 5, environment: 'live' },
         clock: { now: () => nowMs }
       }
     )

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { type Dispatcher, Pool } from 'undici'
 import type { Lease } from '../../../machines/lease.js'
 import { delay } from '../../../runtime/delay.js'
-import { endlessLease, leaseUntil } from '../../../workers/network/lease-until.js'
+import { endlessLease, leaseUntil } from '../../../workers/network/leases.js'
 import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
 

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Environment, Payment } from '../../../machines/model.js'
 import { parseJson } from '../../../runtime/json.js'
 import { networkOver } from '../../../workers/network/card-network.js'
-import { endlessLease } from '../../../workers/network/lease-until.js'
+import { endlessLease } from '../../../workers/network/leases.js'
 import { WatchedTransport } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
 import { networkConfig } from '../../support/card-network.js'
@@ -56,8 +56,7 @@ describe('a gateway that answers instead of the acquirer', () => {
       baseUrl: config.networkTransactionUrl,
       probePath: '/',
       timeoutMs: config.networkTimeoutMs,
-      circuitFailures: 5,
-      environment,
+      circuit: { failuresMax: 5, environment },
       clock: { now: () => nowMs }
     })
     worker = aWorker(test, () => ({ network: networkOver(watched, gateway, config), networkRetryMs: NETWORK_RETRY_MS }))

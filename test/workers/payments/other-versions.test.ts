@@ -153,7 +153,7 @@ describe('commands of another version in a stream', () => {
     expect(left).to.have.deep.members(entries)
     expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(0)
     expect(lines).to.have.length(1)
-    expect(lines[0]).to.contain('a command is left to workers of another version')
+    expect(lines[0]).to.contain('a command was left to workers of another version')
     expect(lines[0]).to.contain('A stored command has format 2, and this version reads format 1')
     expect(handled).to.have.length(1)
   })

@@ -30,7 +30,9 @@ describe('the log of webhooks', () => {
       rig.advance(10_000)
       return (await givenUp('m_1')) === 20 && (await givenUp('m_2')) === 1
     })
-    const warnings = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'a webhook event is undeliverable')
+    const warnings = lines
+      .map(line => JSON.parse(line))
+      .filter(({ msg }) => msg === 'a webhook event became undeliverable')
     expect(warnings.map(({ merchant_id: merchant }) => merchant).sort()).to.deep.equal(['m_1', 'm_2'])
   })
 })
@@ -48,7 +50,7 @@ describe('the events of one payment behind a dead endpoint', () => {
     await until('all wait', async () => (await rig.waiting('m_dead')).length === 50)
     const failures = async (): Promise<number> =>
       Number(JSON.parse((await rig.test.redis.get(keys.webhookFailing(PARTITION, 'm_dead'))) ?? '[]')[1])
-    /** Time in which this service is there: the endpoint is tried after each rest. */
+    /** Time in which this service is there: the endpoint is tried after each pause. */
     const untilTried = async (): Promise<void> => {
       const before = await failures()
       rig.advance(31_000)
@@ -69,7 +71,7 @@ describe('the events of one payment behind a dead endpoint', () => {
     const ticking = setInterval(() => rig.advance(50_000), 10)
     await rig.noneRemains('m_dead').finally(() => clearInterval(ticking))
     expect(await rig.undeliverable('m_dead')).to.have.length(100)
-    expect(lines.filter(line => !line.includes('a webhook event is undeliverable'))).to.deep.equal([])
+    expect(lines.filter(line => !line.includes('a webhook event became undeliverable'))).to.deep.equal([])
   })
 })
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { expect } from 'chai'
-import { descriptorsMax, descriptorsNeeded, descriptorsWarning } from '../../runtime/descriptors.js'
+import { descriptorsMax, descriptorsNeeded, descriptorsWarning } from '../../runtime/file-descriptors.js'
 
 const settings = { workerConcurrency: 1_000, webhookConcurrency: 128 }
 
@@ -26,7 +26,8 @@ describe('the descriptors of a process', () => {
     const files = await Promise.all(Array.from({ length: 100 }, () => open('/dev/null')))
     try {
       const warning = (await descriptorsWarning(1, 100)) ?? ''
-      expect(/^1\d\d of 100 files and connections are open/.test(warning)).to.equal(existsSync('/proc/self/fd'))
+      // More than 199 are open when the process runs other test files, too.
+      expect(/^[1-9]\d\d+ of 100 files and connections are open/.test(warning)).to.equal(existsSync('/proc/self/fd'))
       expect(await descriptorsWarning(1, 10_000)).to.equal(undefined)
     } finally {
       await Promise.all(files.map(file => file.close()))

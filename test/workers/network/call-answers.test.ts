@@ -1,6 +1,6 @@
 /** Every answer that the acquirer is known to give, or that something in front of it may give, and what it means. */
 import { expect } from 'chai'
-import { readAuthorisation, readCapture, readVoid } from '../../../workers/network/answers.js'
+import { readAuthorisation, readCapture, readVoid } from '../../../workers/network/call-answers.js'
 import type { Exchange } from '../../../workers/network/transport.js'
 
 const NONE = { saleId: null, tid: null, nsu: null, authorizationCode: null }
