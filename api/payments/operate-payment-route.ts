@@ -8,6 +8,7 @@ import { type MerchantRoute, merchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
+import { submitUnlessRefused } from './submit-unless-refused.js'
 
 const parse = parserOf(operatePaymentBodies.capture, 'body')
 
@@ -15,14 +16,12 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
   return merchantRoute(routes[`${operation}Payment`], deps => async ctx => {
     const { environment, resultWaitMs } = deps.config
     const paymentId = paymentIdInPath(ctx)
-    const amountCents = parsePartialAmount(ctx.state.body)
-    const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
-    return answerTo(
-      await deps.payments[operation](scope, paymentId, amountCents),
-      environment,
-      200,
-      preferredWaitS(ctx)
-    )
+    const submission = await submitUnlessRefused(deps.payments, {
+      parse: () => parsePartialAmount(ctx.state.body),
+      scope: () => scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs),
+      submit: (scope, amountCents) => deps.payments[operation](scope, paymentId, amountCents)
+    })
+    return answerTo(submission, environment, 200, preferredWaitS(ctx))
   })
 }
 

@@ -15,7 +15,7 @@ export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: n
   return {
     merchantId: principalOf(ctx).merchantId,
     idempotencyKey: ctx.state.idempotencyKey,
-    fingerprint: fingerprintOf(operation, ctx.state.body),
+    fingerprint: fingerprintOfAny(operation, ctx.state.body),
     waitMs: waitS === null ? defaultWaitMs : waitS * 1_000,
     correlationId: ctx.state.correlationId,
     traceparent: ctx.state.traceparent
@@ -43,10 +43,20 @@ export function preferredWaitS(ctx: RequestContext): number | null {
  * hash, because millions are kept with their Idempotency-Keys.
  *
  * @param operation method and path, such as `POST /v1/payments`
- * @param body the validated JSON value; undefined (no body) counts as `{}`
+ * @param body the JSON value; undefined (no body) counts as `{}`
  */
 export function fingerprintOf(operation: string, body: unknown): string {
   return shortHash(`${operation}\n${canonicalJson(withoutCvv(body ?? {}))}`)
+}
+
+/** That of a body which breaks a rule. One that is nested deeper than the stack allows is like no accepted body. */
+function fingerprintOfAny(operation: string, body: unknown): string {
+  try {
+    return fingerprintOf(operation, body)
+  } catch (error) {
+    if (error instanceof RangeError) return ''
+    throw error
+  }
 }
 
 /**

@@ -59,6 +59,12 @@ export function createPayments(deps: SubmitDeps): PaymentsPort {
     cancel: (scope, paymentId, amountCents) =>
       operate(deps, recorded(deps, scope), paymentId, { kind: 'cancel', amountCents }),
 
+    async repeat(unrecorded) {
+      const scope = recorded(deps, unrecorded)
+      const earlier = await deps.store.readIdempotency(scope.partition, scope.idempotencyRecordId)
+      return earlier === null ? null : await replay(deps, scope, earlier)
+    },
+
     async read(merchantId, paymentId) {
       const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), paymentKeyOf(paymentId))
       return payment?.terms.merchantId === merchantId ? payment : null

@@ -37,6 +37,9 @@ export interface ScriptedPayments extends PaymentsPort {
     amountCents: number | null
   }[]
   readonly reads: { merchantId: string; paymentId: string }[]
+  /** What the key of a request that breaks a rule had before. */
+  earlier: Submission | null
+  readonly repeats: RequestScope[]
   readonly lists: { merchantId: string; filter: ListFilter }[]
 }
 
@@ -194,6 +197,12 @@ function scriptedPayments(): ScriptedPayments {
     commands: [],
     reads: [],
     lists: [],
+    repeats: [],
+    earlier: null,
+    async repeat(scope) {
+      scripted.repeats.push(scope)
+      return scripted.earlier
+    },
     async create(scope, request) {
       scripted.creates.push({ scope, request })
       return toldOrThrow(await scripted.submission)
