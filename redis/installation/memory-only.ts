@@ -28,6 +28,8 @@ import { versionProblem } from './server-state.js'
 const START_WAIT_MS = 3_000
 const LOOK_AGAIN_MS = 100
 const LOOK_AGAIN_REFUSED_MS = 1_000
+/** How often a proved server is asked again: its settings can change while it runs. */
+const LOOK_EVERY_MS = 2_000
 const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.'
 
 /**
@@ -123,22 +125,25 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
     })
     return looking
   }
-  const prove = async (): Promise<void> => {
-    const { stream } = secrets
-    while (!isProved && secrets.status === 'ready' && secrets.stream === stream) {
+  let closed = new AbortController()
+  const watch = async ({ signal }: AbortController): Promise<void> => {
+    while (!signal.aborted) {
       const found = await look()
       // A refused question is asked again: the server may load its ACL late.
       const isRefused = found.kind === 'asked' && found.problem !== undefined
-      await delay(isRefused ? LOOK_AGAIN_REFUSED_MS : LOOK_AGAIN_MS)
+      await delay(isProved ? LOOK_EVERY_MS : isRefused ? LOOK_AGAIN_REFUSED_MS : LOOK_AGAIN_MS, signal)
     }
   }
   secrets.on('close', () => {
     isProved = false
     looking = null
+    closed.abort()
   })
   secrets.on('ready', () => {
     refusal = undefined
-    void prove()
+    closed.abort()
+    closed = new AbortController()
+    void watch(closed)
   })
   secrets.on('error', error => {
     refusal = isRefusal(error) ? error.message : undefined

@@ -76,6 +76,18 @@ describe('the memory-only Redis', () => {
     expect(await redis.get('token')).to.equal(null)
   })
 
+  it('is not used within seconds after it began to persist, also when nobody asks about health', async () => {
+    const redis = await user.open(test.secretsUrl)
+    await test.secrets.config('SET', 'save', '999999999 1')
+    try {
+      const refusal = (): Promise<string> => redis.get('token').then(String, String)
+      await until('it is refused', async () => /not proved to keep nothing/.test(await refusal()))
+    } finally {
+      await test.secrets.config('SET', 'save', '')
+    }
+    await until('it is used again', async () => (await redis.get('token').catch(() => 'refused')) === null)
+  })
+
   it('is not used once it has written a snapshot, even by a user that may not read settings', async () => {
     await test.secrets.call('ACL', 'SETUSER', 'narrow', 'on', '>word', '~*', '&*', '+@all', '-config')
     const redis = await user.open(test.secretsUrl.replace('://', '://narrow:word@'))
