@@ -16,9 +16,9 @@ export interface StreamEntry {
   readonly consumer: string | null
   /**
    * Tells this delivery from all others, also of the same entry to the same consumer. Null: a call may have been sent for
-   * it, so that what it has begun counts as begun before.
+   * it, so that what it has begun counts as begun before. The type keeps out an empty text, which would be a name.
    */
-  readonly delivery: string | null
+  readonly delivery: `${string} ${number}` | null
 }
 
 /** What a script compares before it moves or ends an entry (is_with.lua). */

@@ -131,7 +131,7 @@ export class TestWorker {
   }
 
   #decode(entryId: string, fields: readonly string[]): CommandEntry {
-    const delivery = `${CONSUMER} ${Math.random()}`
+    const delivery = `${CONSUMER} ${Math.random()}` as const
     return decodeEntry({ partition: PARTITION, entryId, fields, consumer: this.consumer, delivery })
   }
 

@@ -42,7 +42,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
 /** Where an entry stands. */
-const PLACE = { entryId: '1-2', partition: 3, consumer: 'w', delivery: 'w 1' }
+const PLACE = { entryId: '1-2', partition: 3, consumer: 'w', delivery: 'w 1' } as const
 
 describe('records that are stored somewhere', () => {
   for (const name of ['pending', 'refunding', 'refundFailed'] as const) {

@@ -21,7 +21,7 @@ describe('an authorisation', () => {
     const worker = aWorker(test)
     await worker.accept()
     const entry = await worker.takeOne()
-    const begin = (delivery: string, version = 1) => worker.deps.commits.begin({ ...entry, delivery }, version)
+    const begin = (name: string, version = 1) => worker.deps.commits.begin({ ...entry, delivery: `${name} 1` }, version)
     expect(await begin('mine')).to.equal('begun')
     expect(await begin('mine')).to.equal('begun')
     expect(await begin('other')).to.equal('begun_before')
@@ -54,9 +54,9 @@ describe('a payment that was begun', () => {
     const worker = aWorker(test)
     await worker.accept()
     const entry = await worker.takeOne()
-    await worker.deps.commits.begin({ ...entry, delivery: 'mine' }, 1)
-    await worker.deps.queue.release({ ...entry, delivery: 'other' })
-    expect(Object.values(await begun())).to.deep.equal(['mine'])
+    await worker.deps.commits.begin({ ...entry, delivery: 'mine 1' }, 1)
+    await worker.deps.queue.release({ ...entry, delivery: 'other 1' })
+    expect(Object.values(await begun())).to.deep.equal(['mine 1'])
   })
 
   it('counts the death of its worker; a command that was only delivered does not', async () => {
@@ -155,7 +155,7 @@ describe('a create that no worker took for hours', () => {
   it('is reconciled when it was begun before: it may have been sent', async () => {
     const answer = await create(await path.storedCard())
     if (answer.kind !== 'in_progress') throw new Error(answer.kind)
-    await worker.handle({ ...(await worker.beginOne()), delivery: 'another' })
+    await worker.handle({ ...(await worker.beginOne()), delivery: 'another 1' })
     const stored = await path.deps.store.load(PARTITION, paymentKeyOf(answer.terms.id))
     expect(stored?.progress).to.deep.include({ status: 'unknown', error: null })
   })
