@@ -74,6 +74,7 @@ await runProcess('payments', async context => {
     blocking,
     redis: durable,
     handle: (entry, stopping) => handleCommand(entry, deps, stopping),
+    readsLast: network.isUnusable,
     log
   })
   onStop('command loop', () => loop.stop())

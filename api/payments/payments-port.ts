@@ -60,7 +60,7 @@ export interface PaymentsPort {
   /** `amountCents` null: everything. */
   capture(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
   cancel(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
-  /** What a request gets whose key was used before, whatever this body says. Null: the key is new. */
+  /** What a request gets whose key was used before, also when its body says something else. Null: the key is new. */
   repeat(scope: RequestScope): Promise<Submission | null>
   /** Null when there is no such payment of this merchant. */
   read(merchantId: string, paymentId: string): Promise<Payment | null>

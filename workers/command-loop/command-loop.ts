@@ -22,6 +22,8 @@ export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions
   readonly consumer: string
   readonly concurrency: number
   readonly heartbeatMs: number
+  /** Whether this worker reads only what others leave, because it could not carry out a command now. */
+  readonly readsLast?: () => boolean
 }
 
 export interface CommandLoop {
@@ -34,6 +36,8 @@ export interface CommandLoop {
 const RETRY_MS = 250
 /** The shortest that Redis takes: 0 would be for ever. */
 const WITHOUT_WAITING_MS = 1
+/** How long commands wait for another worker before one that reads last takes them (ms). */
+const OTHERS_FIRST_MS = 250
 /** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
 
@@ -84,6 +88,13 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
   }
 }
 
+/** Gives other workers the time to take what waits. Resolves to how long a read may wait then (ms); undefined: as always. */
+async function othersFirst(stopping: AbortSignal, readsLast: (() => boolean) | undefined): Promise<number | undefined> {
+  if (readsLast?.() !== true) return undefined
+  await delay(OTHERS_FIRST_MS, stopping)
+  return WITHOUT_WAITING_MS
+}
+
 async function readUntil<E extends StreamEntry>(
   stopping: AbortSignal,
   options: CommandLoopOptions<E> & { readonly reads: BlockingReads; readonly group: readonly number[] },
@@ -99,8 +110,9 @@ async function readUntil<E extends StreamEntry>(
   }
   while (!stopping.aborted) {
     await slots.someFree()
+    const blockMs = await othersFirst(stopping, options.readsLast)
     try {
-      const read = await readFrom(group)
+      const read = await readFrom(group, blockMs)
       report(undefined)
       await intake.take(read)
     } catch (error) {

@@ -38,11 +38,12 @@ const PROBE_OF_QUERIES = `/1/sales?merchantOrderId=${'0'.repeat(32)}`
 /**
  * Opens connections on demand. `process` warns when the network does not answer or refuses our credentials. `close` waits
  * for the calls in flight; abort them first for a quick end. `isCircuitOpen`: new sales are refused before they are sent.
+ * `isUnusable`: the last calls of this process got no answer, or were refused.
  */
 export function createCardNetwork(
   config: NetworkConfig,
   process?: WatchingProcess
-): CardNetwork & { close(): Promise<void>; isCircuitOpen(): boolean } {
+): CardNetwork & { close(): Promise<void>; isCircuitOpen(): boolean; isUnusable(): boolean } {
   const watched = (baseUrl: string, probePath: string, circuit?: CircuitOptions): WatchedTransport =>
     new WatchedTransport(transportOf(config, baseUrl), {
       baseUrl,
@@ -57,7 +58,11 @@ export function createCardNetwork(
   })
   const queries = watched(config.networkQueryUrl, PROBE_OF_QUERIES)
   if (process !== undefined) watchNetwork([transactions, queries], process)
-  return { ...networkOver(transactions, queries, config), isCircuitOpen: () => transactions.isCircuitOpen }
+  return {
+    ...networkOver(transactions, queries, config),
+    isCircuitOpen: () => transactions.isCircuitOpen,
+    isUnusable: () => transactions.isUnusable
+  }
 }
 
 /** Asks both hosts once, and books nothing. Resolves to a sentence for each that does not answer, or refuses our credentials. */

@@ -92,6 +92,11 @@ export class WatchedTransport implements Transport {
     return `The last ${this.#failures} calls to the card network at ${this.#host} got no answer (${this.#failure}).${refusing}`
   }
 
+  /** Whether this process can't use the network now, as far as it knows: another one may. */
+  get isUnusable(): boolean {
+    return this.unreachable() !== undefined || this.refused() !== undefined
+  }
+
   /** Whether new sales are refused. */
   get isCircuitOpen(): boolean {
     return this.#circuit?.isOpen ?? false

@@ -76,7 +76,7 @@ describe('the memory-only Redis', () => {
     expect(await redis.get('token')).to.equal(null)
   })
 
-  it('is not used within seconds after it began to persist, also when nobody asks about health', async () => {
+  it('is not used within seconds after it began to persist, also without a look at health', async () => {
     const redis = await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'save', '999999999 1')
     try {

@@ -126,11 +126,18 @@ describe('untilFree', () => {
 describe('a command loop', () => {
   const test = useRedis()
   const handled: string[] = []
-  let stop: () => Promise<void>
-  afterEach(() => stop())
+  let stops: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    await Promise.all(stops.map(stop => stop()))
+    stops = []
+  })
 
   /** `reads`: what does the reading, over this connection. */
-  async function start(reads: (blocking: Redis) => Redis = blocking => blocking): Promise<void> {
+  async function start(
+    reads: (blocking: Redis) => Redis = blocking => blocking,
+    options: { consumer?: string; readsLast?: () => boolean; handles?: (entryId: string) => void } = {}
+  ): Promise<void> {
+    const { consumer = 'worker', handles = entryId => handled.push(entryId), ...more } = options
     await ensureGroups(test.redis, 2, paymentWork)
     const blocking = await connect(test.url, 'blocking', log)
     const loop = await startCommandLoop({
@@ -138,20 +145,43 @@ describe('a command loop', () => {
       blocking: reads(blocking),
       work: paymentWork,
       partitions: 2,
-      consumer: 'worker',
+      consumer,
       concurrency: 4,
       heartbeatMs: 1_000,
       handle: async ({ entryId }) => {
-        handled.push(entryId)
+        handles(entryId)
         return 'done'
       },
+      ...more,
       log
     })
-    stop = async () => {
+    stops.push(async () => {
       await loop.stop()
       await disconnect(blocking)
-    }
+    })
   }
+
+  it('that reads last gets what others leave: with another worker nothing, alone everything', async () => {
+    let isUnusable = true
+    const byUnusable: string[] = []
+    const handles = (entryId: string) => byUnusable.push(entryId)
+    await start(undefined, { consumer: 'unusable', readsLast: () => isUnusable, handles })
+    const add = async (): Promise<string> =>
+      String(await test.redis.xadd(keys.commands(0), '*', ...aWake(paymentKeyOf(newPaymentId(0, Date.now())))))
+    const alone = await add()
+    await until('it takes what is left', () => byUnusable.includes(alone))
+    await start(undefined, { consumer: 'usable' })
+    for (let times = 0; times < 10; times++) {
+      const entryId = await add()
+      await until('the other takes it', () => handled.includes(entryId))
+    }
+    expect(byUnusable).to.deep.equal([alone])
+    isUnusable = false
+    await until('it has its share again', async () => {
+      await add()
+      return byUnusable.length > 1
+    })
+  })
 
   it('takes what was delivered with an answer that was lost', async () => {
     let lost = 0

@@ -40,7 +40,9 @@ describe('a worker that calls the card network', () => {
     await simulator.stop()
     await sell(2)
     expect((await process.health()).warnings).to.deep.equal({})
+    expect(network.isUnusable()).to.equal(false)
     await sell(1)
+    expect(network.isUnusable()).to.equal(true)
     const { problems, warnings } = await process.health()
     const host = new URL(simulator.url).host
     expect(problems).to.deep.equal({})
@@ -55,6 +57,7 @@ describe('a worker that calls the card network', () => {
     const { problems, warnings } = await process.health()
     expect(problems).to.deep.equal({})
     expect(Object.keys(warnings)).to.deep.equal(['network credentials'])
+    expect(network.isUnusable()).to.equal(true)
     expect(warnings['network credentials']).to.contain('refused the last 3 calls (HTTP 401). Check NETWORK_MERCHANT_ID')
   })
 })
