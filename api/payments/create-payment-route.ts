@@ -10,7 +10,7 @@ export const createPaymentRoute = merchantRoute(routes.createPayment, deps => {
   const { environment, resultWaitMs, cnpjWithLetters } = deps.config
   const parse = createPaymentParser(cnpjWithLetters === 'yes')
   return async ctx => {
-    const submission = await submitUnlessRefused(deps.payments, {
+    const submission = await submitUnlessRefused(deps, {
       parse: () => parse(ctx.state.body),
       scope: () => scopeOf(ctx, 'POST /v1/payments', resultWaitMs),
       submit: (scope, request) => deps.payments.create(scope, request)

@@ -16,7 +16,8 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
   return merchantRoute(routes[`${operation}Payment`], deps => async ctx => {
     const { environment, resultWaitMs } = deps.config
     const paymentId = paymentIdInPath(ctx)
-    const submission = await submitUnlessRefused(deps.payments, {
+    const submission = await submitUnlessRefused(deps, {
+      paymentId,
       parse: () => parsePartialAmount(ctx.state.body),
       scope: () => scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs),
       submit: (scope, amountCents) => deps.payments[operation](scope, paymentId, amountCents)

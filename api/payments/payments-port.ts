@@ -60,8 +60,8 @@ export interface PaymentsPort {
   /** `amountCents` null: everything. */
   capture(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
   cancel(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
-  /** What a request gets whose key was used before, also when its body says something else. Null: the key is new. */
-  repeat(scope: RequestScope): Promise<Submission | null>
+  /** What a request gets whose key was used before, though it can't be read. `paymentId`: of its path. Null: the key is new. */
+  repeat(scope: RequestScope, paymentId: string | null): Promise<Submission | null>
   /** Null when there is no such payment of this merchant. */
   read(merchantId: string, paymentId: string): Promise<Payment | null>
   list(merchantId: string, filter: ListFilter, signal?: AbortSignal): Promise<PaymentPage>

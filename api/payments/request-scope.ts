@@ -49,7 +49,7 @@ export function fingerprintOf(operation: string, body: unknown): string {
   return shortHash(`${operation}\n${canonicalJson(withoutCvv(body ?? {}))}`)
 }
 
-/** That of a body which breaks a rule. One that is nested deeper than the stack allows is like no accepted body. */
+/** Of any body, also one that breaks a rule. One that is nested deeper than the stack allows is like no accepted body. */
 function fingerprintOfAny(operation: string, body: unknown): string {
   try {
     return fingerprintOf(operation, body)

@@ -36,6 +36,7 @@ import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/pay
 import type { Config } from '../../runtime/config.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
+import { ServiceError } from '../http/service-error.js'
 import { accept } from './accept-request.js'
 import { answerAtOnce } from './answer-at-once.js'
 import type { CreateRequest, PaymentsPort, RequestScope, Submission } from './payments-port.js'
@@ -59,11 +60,7 @@ export function createPayments(deps: SubmitDeps): PaymentsPort {
     cancel: (scope, paymentId, amountCents) =>
       operate(deps, recorded(deps, scope), paymentId, { kind: 'cancel', amountCents }),
 
-    async repeat(unrecorded) {
-      const scope = recorded(deps, unrecorded)
-      const earlier = await deps.store.readIdempotency(scope.partition, scope.idempotencyRecordId)
-      return earlier === null ? null : await replay(deps, scope, earlier)
-    },
+    repeat: (scope, paymentId) => repeat(deps, recorded(deps, scope), paymentId),
 
     async read(merchantId, paymentId) {
       const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), paymentKeyOf(paymentId))
@@ -222,6 +219,25 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
     throw new Error(`The payment ${paymentIdOfKey(earlier.paymentKey)} of an idempotency record is missing.`)
   const now = await freshRecord(deps, scope, earlier, payment.progress)
   return replayOf(scope, now ?? earlier, payment, null)
+}
+
+/** The answer by the key alone. An operation that no worker has begun is not told by its record: 503, which asks for a repeat. */
+async function repeat(deps: SubmitDeps, scope: RecordedScope, paymentId: string | null): Promise<Submission | null> {
+  const { partition, idempotencyKey } = scope
+  const earlier = await deps.store.readIdempotency(partition, scope.idempotencyRecordId)
+  if (earlier !== null) {
+    const submission = await replay(deps, scope, earlier)
+    const isUntold = earlier.kind !== 'create' && submission.kind === 'in_progress'
+    if (isUntold && !isOpenFor(submission.progress.operation, idempotencyKey))
+      throw new ServiceError('service_unavailable')
+    return submission
+  }
+  if (paymentId === null) return null
+  const payment = await deps.store.load(partition, paymentKeyOf(paymentId))
+  if (payment?.terms.merchantId !== scope.merchantId) return null
+  // A refund without its record: whether this is the same request can't be told any more.
+  const isRefund = payment.progress.refunds.some(refund => refund.idempotencyKey === idempotencyKey)
+  return isRefund ? { kind: 'conflict', paymentId } : null
 }
 
 /**

@@ -47,7 +47,7 @@ interface Need {
   readonly tries: readonly (readonly string[])[]
 }
 
-/** Demands the permissions in the live environment. `isThere`: false while an optional server is down. */
+/** Requires the rights in the live environment. `isThere`: false while an optional server is down. */
 export async function requireRights(
   redis: Redis,
   server: DataServer,

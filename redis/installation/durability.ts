@@ -7,7 +7,7 @@ import { askMasters } from '../connection/unreachable.js'
 import { brokenBy, durableConditions, readSettings } from './conditions.js'
 import { requireCheck } from './require-check.js'
 
-/** Demands it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
+/** Requires it in the live environment. Answers the condition that must go on to hold: none where it did not hold at the start. */
 export async function requireDurability(
   redis: Redis,
   context: Pick<ProcessContext, 'onReadyCheck'> & {

@@ -125,7 +125,7 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
     })
     return looking
   }
-  let closed = new AbortController()
+  let watching: AbortController | null = null
   const watch = async ({ signal }: AbortController): Promise<void> => {
     while (!signal.aborted) {
       const found = await look()
@@ -137,13 +137,13 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
   secrets.on('close', () => {
     isProved = false
     looking = null
-    closed.abort()
+    watching?.abort()
   })
   secrets.on('ready', () => {
     refusal = undefined
-    closed.abort()
-    closed = new AbortController()
-    void watch(closed)
+    watching?.abort()
+    watching = new AbortController()
+    void watch(watching)
   })
   secrets.on('error', error => {
     refusal = isRefusal(error) ? error.message : undefined

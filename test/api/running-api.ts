@@ -39,7 +39,7 @@ export interface ScriptedPayments extends PaymentsPort {
   readonly reads: { merchantId: string; paymentId: string }[]
   /** What the key of a request that breaks a rule had before. */
   earlier: Submission | null
-  readonly repeats: RequestScope[]
+  readonly repeats: (RequestScope & { paymentId: string | null })[]
   readonly lists: { merchantId: string; filter: ListFilter }[]
 }
 
@@ -199,8 +199,8 @@ function scriptedPayments(): ScriptedPayments {
     lists: [],
     repeats: [],
     earlier: null,
-    async repeat(scope) {
-      scripted.repeats.push(scope)
+    async repeat(scope, paymentId) {
+      scripted.repeats.push({ ...scope, paymentId })
       return scripted.earlier
     },
     async create(scope, request) {

@@ -62,7 +62,7 @@ describe('what follows from the outcome of a webhook event', () => {
   const table: Readonly<Record<string, Row>> = {
     '2xx': [answered(204), works, FIRST, 'delivered', works],
     '2xx from an endpoint that failed': [answered(200), once, FIRST, 'delivered', works],
-    '2xx from an endpoint that rests': [answered(299), paused, FIRST, 'delivered', works],
+    '2xx from an endpoint that is paused': [answered(299), paused, FIRST, 'delivered', works],
     '2xx long after the last attempt': [answered(200), dead, { ...old, ...last }, 'delivered', works],
     '500': [answered(500), works, FIRST, 'waits', once],
     '300': [answered(300), works, FIRST, 'waits', once],
@@ -227,7 +227,7 @@ describe('the line of an endpoint', () => {
       expect(stepOfLine(before, NOW_MS)).to.deep.equal({ max: 100, trial: null, againMs: NOW_MS + 1_000 })
   })
 
-  it('waits while the endpoint pauses, then tries one event, and another when the first has no outcome', () => {
+  it('waits while the endpoint is paused, then tries one event, and another when the first has no outcome', () => {
     const before = failing(6, NOW_MS)
     expect(stepOfLine(before, NOW_MS - 1)).to.deep.equal({ max: 0, trial: null, againMs: NOW_MS })
     const againMs = NOW_MS + 30_000

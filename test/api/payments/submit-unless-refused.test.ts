@@ -1,8 +1,11 @@
 import { expect } from 'chai'
+import type { ServiceError } from '../../../api/http/service-error.js'
 import type { Submission } from '../../../api/payments/payments-port.js'
+import { fingerprintOf } from '../../../api/payments/request-scope.js'
+import { idempotencyRecordIdOf, keys } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
-import { aPayment } from '../../support/payments.js'
+import { aPayment, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aCreateBody } from '../builders.js'
 import { useApi } from '../running-api.js'
@@ -24,7 +27,9 @@ describe('a payment POST that breaks a rule', () => {
     it(`is refused when its key is new: ${path}`, async () => {
       const { status, error } = await api.request('POST', path, { body })
       expect([status, error['code']]).to.deep.equal([400, 'invalid_request'])
-      expect(api.payments.repeats).to.have.length(1)
+      const [asked] = api.payments.repeats
+      const paymentId = path.includes(terms.id) ? terms.id : null
+      expect(asked).to.deep.include({ paymentId, fingerprint: fingerprintOf(`POST ${path}`, body) })
     })
 
     it(`gets what its key had before, because the rule may be newer: ${path}`, async () => {
@@ -56,14 +61,35 @@ describe('what a key had before', () => {
 
   it('is nothing, its payment as it is, its result, or a conflict with another body', async () => {
     const kindOf = (submission: Submission | null) => submission?.kind ?? null
-    expect(await path.payments.repeat(aScope('k1'))).to.equal(null)
+    expect(await path.payments.repeat(aScope('k1'), null)).to.equal(null)
     await path.payments.create(aScope('k1'), aCreateRequest(await path.token()))
-    expect(kindOf(await path.payments.repeat(aScope('k1')))).to.equal('create_in_progress')
+    expect(kindOf(await path.payments.repeat(aScope('k1'), null))).to.equal('create_in_progress')
     const worker = path.worker()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    expect(await path.payments.repeat(aScope('k1'))).to.deep.include({ kind: 'finished', isReplay: true })
-    expect(kindOf(await path.payments.repeat(aScope('k1', 'another')))).to.equal('conflict')
-    expect(kindOf(await path.payments.repeat(aScope('k2')))).to.equal(null)
+    expect(await path.payments.repeat(aScope('k1'), null)).to.deep.include({ kind: 'finished', isReplay: true })
+    expect(kindOf(await path.payments.repeat(aScope('k1', 'another'), null))).to.equal('conflict')
+    expect(kindOf(await path.payments.repeat(aScope('k2'), null))).to.equal(null)
+  })
+
+  it('is 503 while a refund waits for its worker, then the refund, and a conflict when only the payment has it', async () => {
+    const worker = path.worker()
+    const created = await path.payments.create(aScope('k1'), aCreateRequest(await path.token()))
+    const id = 'terms' in created ? created.terms.id : ''
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    await path.payments.cancel(aScope('r1'), id, 300)
+    const answer = async () =>
+      await path.payments.repeat(aScope('r1'), id).then(
+        submission => submission?.kind ?? null,
+        (error: ServiceError) => error.code
+      )
+    expect(await answer()).to.equal('service_unavailable')
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(await answer()).to.equal('finished')
+    const { merchantId, idempotencyKey } = aScope('r1')
+    await test.redis.del(keys.idempotency(PARTITION, idempotencyRecordIdOf(merchantId, idempotencyKey)))
+    expect(await answer()).to.equal('conflict')
   })
 })

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { listDeadLetters } from '../../../redis/commands/dead-letters.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { FORMAT } from '../../../redis/stored-fields.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
+import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { warnOfFailures } from '../../../workers/webhooks/webhooks-metrics.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
@@ -90,6 +92,20 @@ describe('webhook events that cannot be read, or sent', () => {
       return found.length === 2 && found
     })
     expect(letters[0]).to.include({ reason: 'A stored command names no payment.' })
+  })
+
+  it('become dead letters when they are damaged, also while their endpoint is switched off', async () => {
+    const hook = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    const paymentId = await emit(rig.test, 'm_1', ['captured'])
+    await rig.test.redis.lset(keys.webhookEvents(PARTITION, paymentKeyOf(paymentId)), 0, '[1,2]')
+    await createWebhookEndpointStore(unreplicated(rig.test.redis), PARTITIONS).switchOff('m_1', START_MS)
+    await rig.deliverer()
+    await until(
+      'the event is a dead letter',
+      async () => (await listDeadLetters(rig.test.redis, PARTITIONS)).length === 1
+    )
+    expect(hook.received).to.have.length(0)
   })
 
   it('let the next event of their payment go on when they are damaged', async () => {
