@@ -111,6 +111,7 @@ async function readUntil<E extends StreamEntry>(
   while (!stopping.aborted) {
     await slots.someFree()
     const blockMs = await othersFirst(stopping, options.readsLast)
+    if (stopping.aborted) return
     try {
       const read = await readFrom(group, blockMs)
       report(undefined)

@@ -19,6 +19,9 @@ const FAILURES_MIN = 3
 const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
 
+/** After so long without another fault, a process takes its share of calls again (ms). */
+const UNUSABLE_MS = 10_000
+
 const REFUSING_HTTP = [401, 403]
 const TOO_MANY_REQUESTS = 429
 const SALES_PATH = '/1/sales'
@@ -45,6 +48,8 @@ export class WatchedTransport implements Transport {
   readonly #probe: WireRequest
   readonly #circuit: CircuitBreaker | null
   #lastMs: number
+  /** When a call last got no answer, or was refused. */
+  #faultMs = 0
   #isProbing = false
   /** Calls in a row without an answer, and the fault of the last one. */
   #failures = 0
@@ -92,9 +97,13 @@ export class WatchedTransport implements Transport {
     return `The last ${this.#failures} calls to the card network at ${this.#host} got no answer (${this.#failure}).${refusing}`
   }
 
-  /** Whether this process can't use the network now, as far as it knows: another one may. */
+  /**
+   * Whether this process can't use the network now, as far as it knows: another one may. It ends some time after the last fault,
+   * because only a call about a sale shows that it is over.
+   */
   get isUnusable(): boolean {
-    return this.unreachable() !== undefined || this.refused() !== undefined
+    const isFaulty = this.unreachable() !== undefined || this.refused() !== undefined
+    return isFaulty && this.#clock.now() - this.#faultMs < UNUSABLE_MS
   }
 
   /** Whether new sales are refused. */
@@ -112,6 +121,7 @@ export class WatchedTransport implements Transport {
     this.#lastMs = this.#clock.now()
     const failure = failureOf(exchange)
     if (failure !== null) {
+      this.#faultMs = this.#lastMs
       this.#failures++
       this.#failure = failure
       this.#circuit?.noteFailure(exchange, failure, this.#failures)
@@ -128,6 +138,7 @@ export class WatchedTransport implements Transport {
       this.#circuit?.close()
       return
     }
+    this.#faultMs = this.#lastMs
     this.#refusals++
     this.#refusal = status
     this.#circuit?.noteRefusal(`HTTP ${status}`, this.#refusals)

@@ -84,8 +84,12 @@ describe('a circuit whose host refuses our credentials', () => {
     nowMs += 1_000
     expect(await sell(), 'a trial, refused like the others').to.equal('answered')
     expect(host.isCircuitOpen).to.equal(true)
+    expect(host.isUnusable).to.equal(true)
     status = 201
     nowMs += 10_000
+    expect(host.isUnusable, 'it gets its share again, without which nothing shows that the fault is over').to.equal(
+      false
+    )
     expect(await sell()).to.equal('answered')
     expect([host.isCircuitOpen, host.refused()]).to.deep.equal([false, undefined])
   })
