@@ -171,7 +171,7 @@ export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
  * `sinceMs`: since when.
  */
 export interface Verification extends QuerySchedule {
-  /** `own`: nothing was; it is an operation of ours. */
+  /** `own`: nothing was reported; an operation of ours is to be confirmed. */
   readonly reported: ReportedChange | 'own'
 }
 

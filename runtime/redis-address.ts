@@ -8,6 +8,7 @@
  * `rediss…` is the same over TLS. The Sentinels' own login, where they have one, follows as
  * `?sentinelUsername=…&sentinelPassword=…`.
  */
+import { parsedUrl } from './parsed-url.js'
 
 export interface HostPort {
   readonly host: string
@@ -42,10 +43,11 @@ const EXAMPLES = 'redis-cluster://host:port,host:port or redis-sentinel://host:p
 export function parseAddress(url: string): RedisAddress {
   if (!/^rediss?-/.test(url)) {
     // The client would accept any text, and look up a piece of a password as a host name.
-    if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) throw unreadable(url, `redis://host:port, ${EXAMPLES}`)
+    const parsed = /^rediss?:\/\/./.test(url) ? parsedUrl(url) : null
+    if (parsed === null) throw unreadable(url, `redis://host:port, ${EXAMPLES}`)
     const [isOne, userinfo] = ONE.exec(url) ?? []
     if (isOne === undefined) throw unreadable(url, `redis://user:password@host:port/database, ${EXAMPLES}`)
-    return { kind: 'single', url, login: parseLogin(userinfo), isTls: new URL(url).protocol === 'rediss:' }
+    return { kind: 'single', url, login: parseLogin(userinfo), isTls: parsed.protocol === 'rediss:' }
   }
   const [, s, kind, userinfo, hosts = '', name = '', db, query] = MANY.exec(url) ?? []
   const nodes = hosts.split(',').map(parseHostPort)

@@ -1,6 +1,8 @@
 /** How a text of the environment, or of a file that it names, becomes a value. A parser throws what is expected. */
+
 import { readFileSync } from 'node:fs'
 import { createEgressPolicy } from './egress-policy.js'
+import { parsedUrl } from './parsed-url.js'
 import { parseAddress } from './redis-address.js'
 
 /** The processes of the Procfile. */
@@ -81,7 +83,7 @@ export function keyFile(
 export function httpUrl(...row: TextRow): Setting<string> {
   const [, , fallback] = row
   return setting(...row, value => {
-    const url = value === '' || !URL.canParse(value) ? null : new URL(value)
+    const url = parsedUrl(value)
     const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === ''
     if (!isBase && value !== fallback) throw new RangeError('must be a URL such as https://host.example:8443/path')
     return value

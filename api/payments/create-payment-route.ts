@@ -11,6 +11,7 @@ export const createPaymentRoute = merchantRoute(routes.createPayment, deps => {
   const parse = createPaymentParser(cnpjWithLetters === 'yes')
   return async ctx => {
     const submission = await submitUnlessRefused(deps, {
+      paymentId: null,
       parse: () => parse(ctx.state.body),
       scope: () => scopeOf(ctx, 'POST /v1/payments', resultWaitMs),
       submit: (scope, request) => deps.payments.create(scope, request)

@@ -1,12 +1,11 @@
 /** The order of a payment POST: its rules, but never before its Idempotency-Key. */
-
 import type { RouteDeps } from '../http/route.js'
 import { ServiceError } from '../http/service-error.js'
 import type { RequestScope, Submission } from './payments-port.js'
 
 interface Steps<Request> {
-  /** Of the path. */
-  readonly paymentId?: string | null
+  /** Of the path; null: the request creates a payment. */
+  readonly paymentId: string | null
   /** Reads the request. Throws `ServiceError` for a rule that it breaks. */
   readonly parse: () => Request
   readonly scope: () => RequestScope
@@ -20,17 +19,18 @@ interface Steps<Request> {
  */
 export async function submitUnlessRefused<Request>(
   { payments, assertWhole }: Pick<RouteDeps, 'payments' | 'assertWhole'>,
-  { paymentId = null, parse, scope, submit }: Steps<Request>
+  { paymentId, parse, scope, submit }: Steps<Request>
 ): Promise<Submission> {
   let request: Request
   try {
     request = parse()
   } catch (refusal) {
     if (!(refusal instanceof ServiceError)) throw refusal
-    const earlier = await payments.repeat(scope(), paymentId)
+    const asked = scope()
+    const earlier = await payments.repeat(asked, paymentId)
     if (earlier !== null) return earlier
     // Of data that is not whole, a key without a record may have been used.
-    await assertWhole(scope().merchantId)
+    await assertWhole(asked.merchantId)
     throw refusal
   }
   return await submit(scope(), request)

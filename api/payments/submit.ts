@@ -19,7 +19,7 @@ import { decide } from '../../machines/payment/decide.js'
 import type { RequestEvent } from '../../machines/payment/events.js'
 import { requestEvent } from '../../machines/payment/make-event.js'
 import { type PolicySettings, vouchedPolicy } from '../../machines/payment/policy.js'
-import { knownRefund } from '../../machines/payment/refunds.js'
+import { hasRefundOf, knownRefund } from '../../machines/payment/refunds.js'
 import type { Backlog } from '../../redis/commands/backlog.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
 import { untilAnswered } from '../../redis/connection/until-answered.js'
@@ -236,8 +236,7 @@ async function repeat(deps: SubmitDeps, scope: RecordedScope, paymentId: string 
   const payment = await deps.store.load(partition, paymentKeyOf(paymentId))
   if (payment?.terms.merchantId !== scope.merchantId) return null
   // A refund without its record: whether this is the same request can't be told any more.
-  const isRefund = payment.progress.refunds.some(refund => refund.idempotencyKey === idempotencyKey)
-  return isRefund ? { kind: 'conflict', paymentId } : null
+  return hasRefundOf(payment.progress, idempotencyKey) ? { kind: 'conflict', paymentId } : null
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Reads the body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
+
 import { isIP } from 'node:net'
 import {
   HOST_LENGTH_MAX,
@@ -9,6 +10,7 @@ import {
 } from '../../contract/webhook-endpoint.js'
 import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
+import { parsedUrl } from '../../runtime/parsed-url.js'
 import { parserOf } from '../http/schema.js'
 import { invalidRequest } from '../http/service-error.js'
 
@@ -34,8 +36,8 @@ function problemOf(text: string, policy: EgressPolicy): string | null {
   // The URL parser accepts white space, control characters, backslashes and missing slashes, which would be stored as given.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space or a backslash'
   if (!/^https:\/\/[^/]/i.test(text)) return 'must begin with https:// and the name of a host'
-  if (!URL.canParse(text)) return URL_RULE
-  const url = new URL(text)
+  const url = parsedUrl(text)
+  if (url === null) return URL_RULE
   // An empty user name leaves no trace in the parsed URL.
   if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or a password'
   if (text.includes('#')) return 'must not contain a fragment (#…), which is never sent'

@@ -5,7 +5,7 @@ import type { Finding, FoundEvent, Lag, QueryEvent } from './events.js'
 import type { Policy } from './policy.js'
 import { isBeyondHorizon } from './tries.js'
 
-/** A payment whose record is looked at. */
+/** A payment, and the policy by which an answer is compared with it. */
 export interface PaymentUnderPolicy extends Payment {
   readonly policy: Policy
 }

@@ -22,9 +22,10 @@ export interface Policy extends PolicySettings {
 }
 
 /**
- * The policy where it is no question whether data is vouched for. Spread, not read by name: a process may read only the
- * settings that it uses (runtime/config.ts).
+ * The policy where it is no question whether data is vouched for. The settings are its prototype: one that a process may not read
+ * (runtime/config.ts) still throws, and is not undefined.
  */
 export function vouchedPolicy(settings: PolicySettings): Policy {
-  return { ...settings, unvouchedBeforeMs: 0 }
+  const own: Pick<Policy, 'unvouchedBeforeMs'> = { unvouchedBeforeMs: 0 }
+  return Object.assign(Object.create(settings) as PolicySettings, own)
 }

@@ -20,6 +20,11 @@ export function takesRefund(facts: Facts, amountCents: number): boolean {
   return kept < REFUNDS_MAX || amountCents === refundableCents(facts)
 }
 
+/** Whether the payment has a refund under this key. */
+export function hasRefundOf({ refunds }: Pick<Facts, 'refunds'>, idempotencyKey: string): boolean {
+  return refunds.some(refund => refund.idempotencyKey === idempotencyKey)
+}
+
 /** A refund that the payment has under the key of a request; `other`: another request made it. */
 export type KnownRefund = Pick<Refund, 'state' | 'error'> | 'other'
 

@@ -8,16 +8,22 @@
 --
 -- Returns 1, or 0 when it is not listed any more, or there is no room: then it stays listed.
 -- include append_event
--- include reason_of
-if given.listed and redis.call('ZREM', keys.undeliverable, given.listed) == 0 then
+local function isListed()
+  for _, listed in ipairs(redis.call('ZRANGEBYSCORE', keys.undeliverable, given.occurredMs, given.occurredMs)) do
+    if listed == given.listed then
+      return true
+    end
+  end
+  return false
+end
+if given.listed and not isListed() then
   return 0
 end
-local isDone, outcome = pcall(appendEvent, given.nowMs)
--- Without room, or with a key of another type: the event is not lost.
-if given.listed and not (isDone and outcome) then
-  redis.call('ZADD', keys.undeliverable, given.occurredMs, given.listed)
+if not appendEvent(given.nowMs) then
+  return 0
 end
-if not isDone then
-  return redis.error_reply(reasonOf(outcome))
+-- Last: without room, or with a key of another type, the event is not lost, nor the time until which it is kept.
+if given.listed then
+  redis.call('ZREM', keys.undeliverable, given.listed)
 end
-return outcome and 1 or 0
+return 1

@@ -1,4 +1,5 @@
 /** Settings of the archive: payments that are at rest leave Redis (docs/decisions/0028-payments-at-rest-leave-redis.md). */
+import { parsedUrl } from '../parsed-url.js'
 import { integer, setting, undocumented } from '../setting.js'
 
 export const archiveSettings = {
@@ -45,7 +46,7 @@ export const archiveSettings = {
 } as const
 
 function postgresUrl(value: string): string {
-  const isPostgres = URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
+  const isPostgres = /^postgres(ql)?:$/.test(parsedUrl(value)?.protocol ?? '')
   if (value !== '' && !isPostgres) throw new RangeError('must be an address such as postgres://user@host:5432/database')
   return value
 }

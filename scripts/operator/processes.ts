@@ -1,8 +1,10 @@
 /** The ops servers of the processes: their addresses (`--ops`, `--targets`), and what they answer. */
+
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { messageOf } from '../../runtime/message-of.js'
+import { parsedUrl } from '../../runtime/parsed-url.js'
 import { listOf } from '../command-line/values.js'
 import { OPS_FILE, readJson } from '../start/data-dir.js'
 
@@ -43,7 +45,7 @@ export function targetsIn(file: string): string[] {
 
 /** Reads an address such as those of --ops. */
 export function address(text: string): string {
-  if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
+  if (!/^https?:\/\/./.test(text) || parsedUrl(text) === null)
     throw new Error('Give an address such as http://10.0.0.1:9100.')
   return text
 }

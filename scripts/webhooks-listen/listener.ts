@@ -1,9 +1,11 @@
 /** The https server behind `webhooks:listen`. */
+
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import { webhooks } from '../../client/index.js'
+import { parsedUrl } from '../../runtime/parsed-url.js'
 import type { TlsMaterial } from '../start/loopback-tls.js'
 import { closeServer, listenHere } from '../start/tool-ports.js'
 
@@ -54,7 +56,8 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
 /** The value of `--forward-to`. Throws a sentence when it is no http address. */
 export function forwardTarget(text: string): URL {
   // `localhost:4000/hook` is a URL too, of the scheme "localhost".
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
+  const url = parsedUrl(text)
+  if (url !== null && /^https?:$/.test(url.protocol)) return url
   throw new InvalidArgumentError('Give an http address, such as http://localhost:8080/hook.')
 }
 

@@ -36,7 +36,7 @@ export interface CommandLoop {
 const RETRY_MS = 250
 /** The shortest that Redis takes: 0 would be for ever. */
 const WITHOUT_WAITING_MS = 1
-/** How long commands wait for another worker before one that reads last takes them (ms). */
+/** The pause before each read of a worker that reads last: others, which wait in their reads, get nearly all (ms). */
 const OTHERS_FIRST_MS = 250
 /** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
@@ -88,7 +88,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
   }
 }
 
-/** Gives other workers the time to take what waits. Resolves to how long a read may wait then (ms); undefined: as always. */
+/** Pauses a worker that reads last. Resolves to how long its read may wait then (ms); undefined: as always. */
 async function othersFirst(stopping: AbortSignal, readsLast: (() => boolean) | undefined): Promise<number | undefined> {
   if (readsLast?.() !== true) return undefined
   await delay(OTHERS_FIRST_MS, stopping)

@@ -18,7 +18,6 @@ const FAILURES_MIN = 3
 /** A host without calls for so long gets a probe (ms); sooner after a call that failed. */
 const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
-
 /** After so long without another fault, a process takes its share of calls again (ms). */
 const UNUSABLE_MS = 10_000
 

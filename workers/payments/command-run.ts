@@ -11,7 +11,7 @@ export interface CommandRun {
   readonly recorder: CommandRecorder
   /** Of the lock. */
   readonly lease: Lease
-  /** Runs once something may have been changed or sent: a command that fails earlier is not begun. */
+  /** Called no later than when something may have been changed or sent: a command that fails earlier is not begun. */
   readonly onBegin: () => void
 }
 

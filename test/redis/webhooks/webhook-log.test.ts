@@ -266,6 +266,8 @@ describe('undeliverable webhook events in the hands of an operator', () => {
     for (const one of [event, { ...event, state: 'delivered', listed: null } as const])
       expect(await eventLog().replay(one)).to.deep.equal({ sent: 0, left: 1 })
     expect(await listed()).to.deep.equal([eventIdOf(change)])
+    const leftMs = await test.redis.pttl(keys.webhookUndeliverable(PARTITION, MERCHANT))
+    expect(leftMs, 'they are not kept for ever').to.be.greaterThan(0)
   })
 
   it('are discarded: those before a time, or all', async () => {

@@ -89,7 +89,10 @@ const replay: Work = async (redis, admin) => {
   await fillEvents(admin, change.paymentId)
   const listed = encodeConcluded({ change, attempts: [] })
   await admin.zadd(keys.webhookUndeliverable(PARTITION, MERCHANT), change.occurredAtMs, listed)
-  await eventLogOf(redis, PARTITIONS).replay({ ...loggedEvent(MERCHANT, 'undeliverable', change), listed })
+  const again = { ...loggedEvent(MERCHANT, 'undeliverable', change), listed } as const
+  await eventLogOf(redis, PARTITIONS).replay(again)
+  await admin.ltrim(keys.webhookEvents(PARTITION, paymentKeyOf(change.paymentId)), 0, 1)
+  await eventLogOf(redis, PARTITIONS).replay(again)
 }
 
 const restore: Work = async (redis, admin) => {
@@ -303,7 +306,7 @@ export const rareWork: readonly RareWork[] = [
   ...durable('claim a new installation', ['api', 'notifications', 'payments', 'timers', 'webhooks', 'archive'], claim),
   ...durable('wait for replicas', ['api', 'payments', 'archive'], waitFor(keys.commands(PARTITION))),
   ...durable('wait for replicas', ['notifications'], waitFor(keys.notifications())),
-  ...durable('replay an event behind as many others as may wait', ['api'], replay),
+  ...durable('replay an event behind as many others as may wait, then behind fewer', ['api'], replay),
   ...durable('bring a payment back from the archive', ['api', 'payments'], restore),
   ...durable('move payments to the archive', ['archive'], move),
   ...durable('commit an event behind as many others as may wait', ['payments'], commitBehindOthers),
